@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::ArrayMeta;
 use zarr_array::traits::{ChunkGrid, Prefix};
-use zarr_array::{Array, ArrayErrorKind, OpenOptions, Registry, Storage};
+use zarr_array::{Array, ArrayErrorKind, Cpu, OpenOptions, Registry, Storage};
 use zarr_hierarchy::objects::listed;
 use zarr_store::MemoryStore;
 
@@ -21,7 +21,7 @@ use crate::choice::{Choice, Grids};
 use crate::elements::{self, Elements};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::indices::indices;
-use crate::memory::{Room, Shares};
+use crate::memory::{Room, Shares, limited};
 use crate::objects::{chunk_at, chunk_bytes};
 use crate::size::Size;
 use crate::work::{Estimate, MANY, Places, Told};
@@ -43,15 +43,18 @@ pub(crate) struct Blocks {
     /// Bytes of elements in the blocks to copy.
     pub(crate) bytes: u64,
     size: u64,
-    pub(crate) shares: Shares,
+    /// How many times the elements of a block are in memory.
+    copies: u64,
+    shares: Shares,
     room: Room,
-    /// The metadata of the copy, if its codecs may be lossy, and the registry that knows them.
-    lossy: Option<(ArrayMeta, Registry)>,
+    registry: Registry,
+    /// The metadata of the copy, if its codecs may be lossy.
+    lossy: Option<ArrayMeta>,
     places: Places,
 }
 
 /// What the copy of an array is made of.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Parts<'a> {
     /// The chunk grid of the copy.
     pub(crate) grid: Arc<dyn ChunkGrid>,
@@ -73,15 +76,19 @@ impl Blocks {
         let shape = source.shape().to_vec();
         let size = elements::size(source.data_type());
         let places = Places::new(source);
-        // Elements, and their encoded bytes. Inner chunks wait for their shard; lossy elements are compared with both.
-        let copies = if has_shards || lossy.is_some() { 3 } else { 2 };
+        // Elements, and their encoded bytes; lossy elements are compared with both. The encoded inner chunks of a shard
+        // wait for it, and memory of this size is kept for the next shard: measured.
+        let copies = match (has_shards, &lossy) {
+            (true, _) => 6,
+            (false, Some(_)) => 3,
+            _ => 2,
+        };
         let shares = Shares::new(memory, chunk_bytes(source).min(bytes_of(&shape, size)), threads);
         let grids = Grids::new(&shape, source.chunk_grid(), &*grid, size);
         let (choice, fits) = match grids.choose(copies, shares.blocks) {
             Ok(choice) => (choice, true),
             Err(single) => (single, false),
         };
-        let lossy = lossy.map(|meta| (meta, registry.clone()));
         let room = Room::new(shares.blocks);
         let mut blocks = Self {
             shape,
@@ -91,6 +98,8 @@ impl Blocks {
             only: None,
             bytes: 0,
             size,
+            copies,
+            registry: registry.clone(),
             shares,
             room,
             lossy,
@@ -130,6 +139,7 @@ impl Blocks {
         let blocks = u64::try_from(product(&self.counts())).unwrap_or(u64::MAX);
         Estimate {
             passes: 1,
+            intermediate: 0,
             reads: self.choice.reads,
             writes: product(&self.chunks()),
             bytes_read: elements.saturating_mul(self.choice.reads) / self.chunks_read.max(1),
@@ -139,6 +149,22 @@ impl Blocks {
                 .fixed()
                 .saturating_add(self.choice.memory.saturating_mul(under_way.min(blocks))),
         }
+    }
+
+    /// Whether the blocks without stored chunks are skipped.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// How many times the elements of a block are in memory.
+    pub(crate) fn copies(&self) -> u64 {
+        self.copies
+    }
+
+    /// Says that the blocks are read from an array of the copy of `source`, which errors name.
+    pub(crate) fn of_copy(mut self, source: &Array) -> Self {
+        self.places = Places::of_copy(source);
+        self
     }
 
     /// Whether the copy may have other elements than the source.
@@ -168,6 +194,9 @@ impl Blocks {
             Some(only) => Box::new(only.iter().cloned()),
             None => Box::new(indices(&self.counts())),
         };
+        let cpu = Cpu::threads(self.shares.threads);
+        let of = |array| limited(array, &self.registry, &cpu, self.shares.in_flight);
+        let (source, copy) = (&of(source)?, &of(copy)?);
         let one = |index: Vec<u64>| async move {
             let spans = self.spans(&index);
             let _taken = self.room.take(self.choice.memory).await;
@@ -236,10 +265,15 @@ impl Blocks {
     /// decoding them in memory if the codecs are lossy.
     async fn wanted(&self, source: &Array, spans: &[Range<u64>]) -> CopyResult<Elements> {
         let elements = Elements::read(source, spans).await.map_err(|e| self.places.in_source(e))?;
-        let Some((meta, registry)) = &self.lossy else { return Ok(elements) };
+        let Some(meta) = &self.lossy else { return Ok(elements) };
         let memory = Storage::from(MemoryStore::new());
-        let made =
-            OpenOptions::new().with_metadata(memory, Prefix::root(), meta.clone(), Vec::new(), registry);
+        let made = OpenOptions::new().with_metadata(
+            memory,
+            Prefix::root(),
+            meta.clone(),
+            Vec::new(),
+            &self.registry,
+        );
         let in_copy = |e| self.places.in_copy(e);
         let made = made.map_err(in_copy)?;
         elements.write(&made, spans).await.map_err(in_copy)?;

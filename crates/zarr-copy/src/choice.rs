@@ -5,6 +5,9 @@ use zarr_array::traits::ChunkGrid;
 /// The largest number of chunks in a block.
 const CHUNKS: u64 = 1 << 16;
 
+/// The price of a request, in bytes that could be moved meanwhile.
+const REQUEST: u128 = 64 << 10;
+
 /// Two chunk grids over one array.
 #[derive(Debug)]
 pub(crate) struct Grids {
@@ -144,6 +147,25 @@ impl Grids {
         let inside = last / length;
         let common = common_multiple(self.from[dim], length).map_or(0, |both| last / both);
         shape.div_ceil(self.from[dim]) + (inside - common)
+    }
+
+    /// Returns the lengths of a block.
+    pub(crate) fn lengths(&self, choice: &Choice) -> Vec<u64> {
+        choice.block.iter().enumerate().map(|(dim, number)| self.length(dim, *number)).collect()
+    }
+
+    /// Returns the lengths of the chunks that are written.
+    pub(crate) fn lengths_of_chunks(&self) -> &[u64] {
+        &self.to
+    }
+
+    /// Returns what a pass with these blocks costs: bytes that are read and written, and requests as bytes.
+    pub(crate) fn price(&self, choice: &Choice) -> u128 {
+        let elements = product(&self.shape).saturating_mul(u128::from(self.size));
+        let read = elements.saturating_mul(choice.reads) / self.chunks().max(1);
+        let written = self.shape.iter().zip(&self.to).map(|(n, len)| n.div_ceil(*len)).collect::<Vec<_>>();
+        let requests = choice.reads.saturating_add(product(&written));
+        read.saturating_add(elements).saturating_add(requests.saturating_mul(REQUEST))
     }
 
     /// Returns the number of chunks that are read.

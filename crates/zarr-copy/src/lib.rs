@@ -23,6 +23,7 @@ mod plan;
 mod rules;
 mod run;
 mod size;
+mod twice;
 mod work;
 
 pub use zarr_hierarchy::{self, objects::Moved};

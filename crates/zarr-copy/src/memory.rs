@@ -1,8 +1,10 @@
 //! The memory of a copy, which is counted before it is taken.
 
+use zarr_array::traits::Prefix;
 use zarr_array::traits::store::Drive;
-use zarr_array::{Array, Cpu, Storage};
+use zarr_array::{Array, ArrayResult, Cpu, OpenOptions, Registry, Storage};
 use zarr_engine::{Gate, Permit};
+use zarr_store::Prefixed;
 
 /// The default of the setting: 512 MiB.
 pub(crate) const DEFAULT: u64 = 512 << 20;
@@ -28,8 +30,9 @@ impl Shares {
     pub(crate) fn new(most: u64, chunk: u64, threads: usize) -> Self {
         let quarter = most / 4;
         let fits = usize::try_from(quarter / chunk.max(1)).unwrap_or(usize::MAX);
-        let threads = threads.clamp(1, fits.max(1));
-        let scratch = chunk.saturating_mul(threads as u64);
+        // Without threads the calling task works.
+        let threads = threads.min(fits.max(1));
+        let scratch = chunk.saturating_mul(threads.max(1) as u64);
         let in_flight = quarter.max(chunk);
         Self { threads, in_flight, scratch, blocks: most.saturating_sub(in_flight).saturating_sub(scratch) }
     }
@@ -59,10 +62,14 @@ impl Room {
     }
 }
 
-/// Limits the threads and the bytes in flight of an array.
-pub(crate) fn limited(array: Array, cpu: &Cpu, in_flight: u64) -> Array {
-    let requests = requests(array.storage());
-    array.with_cpu(cpu.clone()).with_in_flight(requests, in_flight)
+/// Opens an array again, with these threads and bytes in flight. What its reads and writes keep for the next ones is
+/// freed with the array, and not only with its storage.
+pub(crate) fn limited(array: &Array, registry: &Registry, cpu: &Cpu, in_flight: u64) -> ArrayResult<Array> {
+    let storage = Prefixed::over(array.storage(), Prefix::root());
+    let requests = requests(&storage);
+    let (place, meta) = (Prefix::of_node(array.path())?, array.metadata().clone());
+    let array = OpenOptions::new().with_metadata(storage, place, meta, Vec::new(), registry)?;
+    Ok(array.with_cpu(cpu.clone()).with_in_flight(requests, in_flight))
 }
 
 fn requests(storage: &Storage) -> usize {

@@ -6,7 +6,7 @@ use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
-use zarr_array::{Array, ArrayErrorKind, Cpu, Diagnostic, Limits, OpenOptions, Registry, Storage, node};
+use zarr_array::{Array, ArrayErrorKind, Diagnostic, Limits, OpenOptions, Registry, Storage, node};
 use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyError, UseConsolidated};
 
 use crate::blocks::{Blocks, Parts};
@@ -16,10 +16,11 @@ use crate::document;
 use crate::draft::Draft;
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::filter::Filter;
-use crate::memory::{Room, limited};
+use crate::memory::Room;
 use crate::notes::{Failures, Notes};
 use crate::rules::{Chosen, Matchers};
 use crate::size::Size;
+use crate::twice::Twice;
 use crate::work::{Estimate, Work};
 
 /// What a copy will do: all nodes, parents before children. Made by [`Copy::plan`]; nothing is written before
@@ -33,7 +34,6 @@ pub struct Plan {
     pub(crate) registry: Registry,
     /// Memory for objects that are copied as they are stored.
     pub(crate) room: Room,
-    threads: usize,
 }
 
 /// A node of a planned copy.
@@ -77,7 +77,7 @@ impl Node {
 
     /// Whether the stored objects of the array are copied without decoding. `false` for groups.
     pub fn moves_objects(&self) -> bool {
-        matches!(&self.kind, Kind::Array(array) if array.work.as_blocks().is_none())
+        matches!(&self.kind, Kind::Array(array) if array.work.moves_objects())
     }
 
     /// Returns what the copy of an array will do; `None` for groups.
@@ -106,8 +106,8 @@ impl Node {
 }
 
 impl Planned {
-    /// Opens source and copy for a run. The copy is at the root of `storage`, and its documents are not written yet.
-    pub(crate) fn open(&self, storage: Storage, plan: &Plan) -> CopyResult<(Array, Array)> {
+    /// Opens the copy at the root of `storage`, before its documents are written.
+    pub(crate) fn open(&self, storage: Storage, plan: &Plan) -> CopyResult<Array> {
         let places = &self.work.places;
         let (meta, notes) = (self.meta.clone(), Vec::new());
         let opened = OpenOptions::new().with_metadata(storage, Prefix::root(), meta, notes, &plan.registry);
@@ -116,11 +116,7 @@ impl Planned {
             let message = format!("codec {skipped:?} is unknown, so chunks cannot be encoded with it");
             return Err(places.in_copy(CopyError::unsupported(message)));
         }
-        let source = self.source.clone();
-        let Some(blocks) = self.work.as_blocks() else { return Ok((source, copy)) };
-        let shares = blocks.shares;
-        let cpu = Cpu::threads(shares.threads.min(plan.threads));
-        Ok((limited(source, &cpu, shares.in_flight), limited(copy, &cpu, shares.in_flight)))
+        Ok(copy)
     }
 }
 
@@ -285,7 +281,6 @@ impl Planner<'_> {
             source: copy.name(),
             registry: copy.registry.clone(),
             room: Room::new(copy.memory),
-            threads: copy.threads,
         })
     }
 
@@ -374,7 +369,11 @@ impl Planner<'_> {
                 memory: self.copy.memory,
                 threads: self.copy.threads,
             };
-            Work::blocks(&source, Blocks::new(&source, parts).await?)
+            let blocks = Blocks::new(&source, parts.clone()).await?;
+            match Twice::new(&source, blocks, parts).await? {
+                Ok(twice) => Work::twice(&source, twice),
+                Err(blocks) => Work::blocks(&source, blocks),
+            }
         };
         Ok(Planned { source, meta: draft.meta, work })
     }

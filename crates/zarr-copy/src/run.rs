@@ -128,17 +128,18 @@ impl Plan {
         let Kind::Array(array) = &node.kind else { return Ok(Done::default()) };
         progress(Event::Array(node.path()));
         let told = |bytes| progress(Event::Bytes(bytes));
-        let (source, copy) = array.open(below(to, node.below()), self)?;
+        let (source, copy) = (&array.source, &array.open(below(to, node.below()), self)?);
         let mut done = match found {
             Found::Complete => Done::default(),
-            Found::Unfinished => array.work.resume(&source, &copy, &self.room, &told).await?,
-            Found::Nothing => array.work.copy(&source, &copy, &self.room, &told).await?,
+            Found::Unfinished => array.work.resume(source, copy, &self.room, &told).await?,
+            Found::Nothing => array.work.copy(source, copy, &self.room, &told).await?,
         };
         if verify {
-            // What threads and handles keep of the copy is freed first.
-            drop((source, copy));
-            let (source, copy) = array.open(below(to, node.below()), self)?;
-            done += array.work.compare(&source, &copy, &self.room, &told).await?;
+            let is_complete = found == Found::Complete;
+            done += array.work.compare(source, copy, is_complete, &self.room, &told).await?;
+        }
+        if found != Found::Complete {
+            array.work.finish(copy).await?;
         }
         Ok(done)
     }

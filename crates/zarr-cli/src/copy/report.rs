@@ -23,7 +23,13 @@ fn line(node: &Node) -> Option<String> {
     let [read, written] = [work.bytes_read, work.bytes_written].map(bytes);
     let [reads, writes] = [count(work.reads, "read"), count(work.writes, "write")];
     let memory = bytes(work.memory.into());
-    Some(format!("{path:?}: {passes}, {reads} of {read}, {writes} of {written}, {memory} of memory\n"))
+    let between = match work.intermediate {
+        0 => String::new(),
+        size => format!(", {} in between", bytes(size)),
+    };
+    Some(format!(
+        "{path:?}: {passes}, {reads} of {read}, {writes} of {written}{between}, {memory} of memory\n"
+    ))
 }
 
 /// Returns a plan as JSON.
@@ -52,6 +58,7 @@ fn node(node: &Node) -> Value {
         ("writes", work.writes),
         ("bytes_read", work.bytes_read),
         ("bytes_written", work.bytes_written),
+        ("intermediate_bytes", work.intermediate),
         ("memory", work.memory.into()),
     ] {
         object.set(name, number(value));
