@@ -26,6 +26,9 @@ use crate::objects::{chunk_at, chunk_bytes};
 use crate::size::Size;
 use crate::work::{Estimate, MANY, Places, Told};
 
+/// The calling task copies an array of up to so many bytes of elements.
+const SMALL: u64 = 64 << 10;
+
 /// The largest number of blocks at once. Their memory allows fewer, unless they are small.
 const AT_ONCE: usize = 16;
 
@@ -124,7 +127,7 @@ impl Blocks {
     /// The error for a chunk or shard of the copy that needs more than `memory` bytes.
     fn too_large(&self, memory: u64, has_shards: bool) -> CopyError {
         let what = if has_shards { "shard" } else { "chunk" };
-        let needed = self.shares.fixed().saturating_add(self.choice.memory);
+        let needed = self.shares.fixed(u128::MAX).saturating_add(self.choice.memory);
         let [needed, memory] = [needed, memory].map(|bytes| Size(bytes.into()));
         let message = format!(
             "one {what} needs {needed} of memory, and {memory} are allowed; allow more with `max_memory`"
@@ -146,7 +149,7 @@ impl Blocks {
             bytes_written: elements,
             memory: self
                 .shares
-                .fixed()
+                .fixed(elements)
                 .saturating_add(self.choice.memory.saturating_mul(under_way.min(blocks))),
         }
     }
@@ -194,8 +197,12 @@ impl Blocks {
             Some(only) => Box::new(only.iter().cloned()),
             None => Box::new(indices(&self.counts())),
         };
-        let cpu = Cpu::threads(self.shares.threads);
-        let of = |array| limited(array, &self.registry, &cpu, self.shares.in_flight);
+        // The threads and handles of a large array are its own. A small one needs neither.
+        let cpu = Cpu::threads(if self.bytes <= SMALL { 0 } else { self.shares.threads });
+        let of = |array: &Array| match self.bytes <= SMALL {
+            true => Ok(array.clone().with_cpu(cpu.clone())),
+            false => limited(array, &self.registry, &cpu, self.shares.in_flight),
+        };
         let (source, copy) = (&of(source)?, &of(copy)?);
         let one = |index: Vec<u64>| async move {
             let spans = self.spans(&index);

@@ -37,9 +37,10 @@ impl Shares {
         Self { threads, in_flight, scratch, blocks: most.saturating_sub(in_flight).saturating_sub(scratch) }
     }
 
-    /// Returns the bytes beside the blocks.
-    pub(crate) fn fixed(self) -> u64 {
-        self.in_flight.saturating_add(self.scratch)
+    /// Returns the bytes beside the blocks, for `elements` bytes of elements.
+    pub(crate) fn fixed(self, elements: u128) -> u64 {
+        let in_flight = u128::from(self.in_flight).min(elements);
+        self.scratch.saturating_add(u64::try_from(in_flight).unwrap_or(u64::MAX))
     }
 }
 

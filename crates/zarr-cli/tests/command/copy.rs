@@ -498,6 +498,26 @@ fn a_dry_run_says_what_is_read_and_written_and_writes_nothing() {
 }
 
 #[test]
+fn two_passes_leave_nothing_between() {
+    let folder = Folder::new();
+    let bytes = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+    folder.node("maps", &array(&[128, 16, 16], "int32", &[1, 16, 16], &json!(0), &bytes));
+    let numbers: Vec<i32> = (1..=128 * 256).collect();
+    for (time, map) in numbers.chunks(256).enumerate() {
+        folder.write(&format!("maps/c/{time}/0/0"), le(map));
+    }
+    let options = ["--chunks", "128,1,1", "--max-memory", "30kB"];
+    let plan =
+        copy(&folder, "maps", "series", &[&options[..], &["--dry-run", "--json"]].concat()).ok().json();
+    let work = &plan["nodes"][0];
+    assert_eq!((&work["passes"], &work["intermediate_bytes"]), (&json!(2), &json!(128 * 256 * 4)));
+    copy(&folder, "maps", "series", &[&options[..], &["--verify"]].concat()).ok();
+    assert_eq!(cat(&folder, "series"), le(&numbers));
+    assert!(folder.files("series").iter().all(|file| file == "zarr.json" || file.starts_with("c/")));
+    only(&folder, &["maps", "series"]);
+}
+
+#[test]
 fn the_summary_is_also_json() {
     let folder = Folder::new();
     folder.base("a.zarr");
