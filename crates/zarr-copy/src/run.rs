@@ -139,7 +139,7 @@ impl Plan {
             done += array.work.compare(source, copy, is_complete, &self.room, &told).await?;
         }
         if found != Found::Complete {
-            array.work.finish(copy).await?;
+            array.work.finish(copy, found == Found::Unfinished).await?;
         }
         Ok(done)
     }

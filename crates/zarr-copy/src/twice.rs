@@ -112,14 +112,14 @@ impl Twice {
         self.second.compare(&middle, copy, done).await
     }
 
-    /// Deletes the intermediate array.
-    pub(crate) async fn finish(&self, copy: &Array) -> CopyResult<()> {
-        Ok(copy.storage().delete_prefix(&Prefix::new(PLACE)?).await?)
-    }
-
     fn open(&self, copy: &Array) -> CopyResult<Array> {
         open(copy.storage().clone(), &self.middle, Prefix::new(PLACE)?, &self.registry)
     }
+}
+
+/// Deletes the intermediate array of a copy, if there is one.
+pub(crate) async fn clear(copy: &Array) -> CopyResult<()> {
+    Ok(copy.storage().delete_prefix(&Prefix::new(PLACE)?).await?)
 }
 
 fn open(storage: Storage, meta: &ArrayMeta, place: Prefix, registry: &Registry) -> CopyResult<Array> {

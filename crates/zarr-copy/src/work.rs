@@ -9,7 +9,7 @@ use crate::blocks::{Blocks, product};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::memory::Room;
 use crate::objects;
-use crate::twice::Twice;
+use crate::twice::{self, Twice};
 
 /// Is called with bytes of elements that are done.
 pub(crate) type Told<'a> = &'a (dyn Fn(u64) + Sync);
@@ -176,12 +176,14 @@ impl Work {
         Ok(Done { elements, kept, ..Done::default() })
     }
 
-    /// Deletes what only helped to copy.
-    pub(crate) async fn finish(&self, copy: &Array) -> CopyResult<()> {
+    /// Deletes what only helped to copy. An earlier run that was `resumed` may have had other memory, and so two passes.
+    pub(crate) async fn finish(&self, copy: &Array, resumed: bool) -> CopyResult<()> {
         match &self.how {
-            How::Twice(twice) => twice.finish(copy).await.map_err(|e| self.places.in_copy(e)),
-            _ => Ok(()),
+            How::Twice(_) => {}
+            How::Blocks(_) if resumed => {}
+            _ => return Ok(()),
         }
+        twice::clear(copy).await.map_err(|e| self.places.in_copy(e))
     }
 
     fn moved(&self, result: Result<Moved, TransferError>) -> CopyResult<Done> {

@@ -129,6 +129,23 @@ fn two_passes_are_compared_and_resumed() {
     assert!(put.iter().all(|(key, times)| *times == 1 || !key.starts_with("c/")), "{put:?}");
 }
 
+#[test]
+fn a_copy_is_resumed_with_other_memory() {
+    let maps = source(&SHAPE, &MAPS);
+    for other in [MEMORY * 2, 64 << 20] {
+        let copy = Storage::from(MemoryStore::new());
+        let (to, _, _) = counted(&copy, Some(80));
+        let small = plan(&maps, &SERIES, MEMORY).unwrap();
+        blocking::run(&small, to, "/", RunOptions::new(), &|_| {}).unwrap_err();
+        assert!(!keys(&copy).iter().all(|key| is_own(key)));
+        let plan = plan(&maps, &SERIES, other).unwrap();
+        blocking::run(&plan, copy.clone(), "/", RunOptions::new().resume(true).verify(true), &|_| {})
+            .unwrap();
+        assert!(keys(&copy).iter().all(|key| is_own(key)), "{other}");
+        assert!(elements(&copy) == elements(&maps));
+    }
+}
+
 fn lengths() -> impl Strategy<Value = (Vec<u64>, Vec<u64>, Vec<u64>)> {
     let dimension = || (1..25_u64, 1..25_u64, 1..25_u64);
     prop::collection::vec(dimension(), 1..4).prop_map(|dimensions| {
