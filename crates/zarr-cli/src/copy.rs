@@ -1,51 +1,37 @@
 //! `zarr copy`: copies an array or a hierarchy, optionally with other chunks and codecs.
 //!
-//! Everything is planned before anything is written, so that nodes that cannot be copied are found first. The copy
-//! grows in a hidden directory beside the destination and is renamed when it is complete. It has no metadata documents
-//! until then, so a killed process leaves no node.
+//! The work is done by zarr-copy. Everything is planned before anything is written, so that nodes that cannot be copied
+//! are found first. The copy grows in a hidden directory beside the destination and is renamed when it is complete. It
+//! has no metadata documents until then, so a killed process leaves no node.
 
-mod blocks;
-mod change;
-mod codecs;
 mod directory;
-mod document;
-mod draft;
-mod filter;
-mod indices;
 mod left;
-mod marker;
-mod notes;
-mod objects;
 mod place;
-mod plan;
 mod publish;
+mod report;
 #[cfg(test)]
 mod tests;
 mod url;
-mod work;
 
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use zarr_array::Cpu;
-use zarr_array::meta::Format;
-use zarr_hierarchy::objects::Moved;
+use zarr_array::meta::{Format, NodeMeta};
+use zarr_array::traits::{Prefix, StoreResult};
+use zarr_array::{Storage, block_on};
+use zarr_copy::{Chunks, Copy, CopyError, CopyErrorKind, Event, Rule, Shards, Size, marker};
+use zarr_hierarchy::Found;
 
 use crate::exit::{Exit, Failure, Outcome, say};
-use crate::lengths::Lengths;
 use crate::progress::Progress;
 use crate::stdout::print;
 use crate::stores::{Stores, shown};
-use crate::table::bytes;
-use crate::target::Target;
-use change::{Change, Shards};
-pub(crate) use codecs::Codecs;
-use filter::Filter;
+use crate::target::{Target, registry};
+use crate::walk::Source;
 pub(crate) use left::left;
-pub(crate) use marker::{key as marker_key, unfinished};
-use place::{Place, Rules};
-use plan::{Kind, Plan};
-use work::Done;
+use place::{Growing, Place, Rules};
+pub(crate) use zarr_copy::Codecs;
+pub(crate) use zarr_copy::marker::key as marker_key;
 
 /// Copy an array or a hierarchy.
 ///
@@ -78,13 +64,24 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST|JSON")]
     codecs: Option<String>,
     /// The shape of chunks; "" for a scalar. For chunks of different lengths give a list for the dimension:
-    /// `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30. Arrays of another rank keep their chunks.
-    #[arg(long, value_name = "A,B,…|JSON", allow_hyphen_values = true)]
-    chunks: Option<Lengths>,
+    /// `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30. Or lengths by the names of dimensions:
+    /// `time=24,lat=100`; other dimensions keep theirs. Arrays of another rank, or without these dimensions, keep their
+    /// chunks.
+    #[arg(long, value_name = "A,B,…|JSON|NAME=A,…", allow_hyphen_values = true)]
+    chunks: Option<Chunks>,
     /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in
     /// --chunks. `none` stores every chunk as its own object.
     #[arg(long, value_name = "A,B,…|JSON|none", allow_hyphen_values = true)]
     shards: Option<Shards>,
+    /// The size of chunks whose shape is not given: the longest dimension of an array is halved until a chunk has at
+    /// most this size.
+    #[arg(long, value_name = "SIZE", conflicts_with = "chunks")]
+    target_chunk_size: Option<Size>,
+    /// Chunks, shards and codecs of the arrays whose path below SRC matches the pattern, each as in its option:
+    /// `PATTERN:chunks=…,shards=…,codecs=…`. May be repeated; the first rule that matches counts, and what it does not
+    /// give is as for all arrays.
+    #[arg(long, value_name = "RULE")]
+    rule: Vec<Rule>,
     /// Copy only nodes whose path below SRC matches the pattern, and everything in them: `*` matches within a name,
     /// `**/` matches any groups. May be repeated. Groups above the matching nodes are copied as well.
     #[arg(long, value_name = "PATTERN")]
@@ -103,6 +100,16 @@ pub(crate) struct Args {
     /// bit for bit. Elements of lossy codecs are compared with the result of encoding the source.
     #[arg(long)]
     verify: bool,
+    /// The memory for elements, chunks and objects: `512MiB`, `2GB`. A chunk or shard that needs more is an error. With
+    /// more memory, chunks of the source are read less often. By default 512 MiB, or as much as one of them needs.
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<Size>,
+    /// Print what would be copied, and how: reads, writes, memory. Nothing is written.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the summary, or with --dry-run the plan, as JSON.
+    #[arg(long)]
+    json: bool,
     /// Print no progress bar and no summary.
     #[arg(short, long)]
     quiet: bool,
@@ -119,7 +126,9 @@ Examples:
   zarr copy new.zarr old.zarr --zarr-format 2 --codecs '{\"compressor\": {\"id\": \"zlib\", \"level\": 5}}'
   zarr copy big-endian.zarr little.zarr --codecs 'bytes:little,blosc:zstd:5:bitshuffle'
   zarr copy a.zarr b.zarr --codecs '[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}]'
-  zarr copy a.zarr a.zarr --chunks 100,100 --if-exists replace";
+  zarr copy a.zarr a.zarr --chunks 100,100 --if-exists replace
+  zarr copy climate.zarr series.zarr --chunks time=8760,lat=10,lon=10 --rule 'ocean/**:codecs=zstd:9'
+  zarr copy maps.zarr series.zarr --chunks 10000,10,10 --max-memory 4GiB --dry-run";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum IfExists {
@@ -133,13 +142,12 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let format = args.zarr_format.as_deref().and_then(|number| Format::of(number.parse().ok()?));
     let codecs = args.codecs.as_deref().map(str::parse::<Codecs>).transpose();
     let codecs = codecs.map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
-    if let (Some(chunks), Some(Shards::Of(shards))) = (&args.chunks, &args.shards)
+    if let (Some(Chunks::Lengths(chunks)), Some(Shards::Of(shards))) = (&args.chunks, &args.shards)
         && chunks.rank() != shards.rank()
     {
         let [chunks, shards] = [chunks.rank(), shards.rank()];
         return Err(Failure::usage(format!("--chunks has rank {chunks}, but --shards has rank {shards}")));
     }
-    let filter = Filter::new(&args.include, &args.exclude)?;
     let source = Target::find(&args.source, stores)?;
     check_outside(&source, args, stores)?;
     let rules = Rules { replace: args.if_exists == IfExists::Replace, resume: args.resume };
@@ -152,42 +160,85 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
         (given, wanted) => given.or(wanted.map(|(wanted, _)| wanted)),
     };
-    let change = Change { format, codecs, chunks: args.chunks.clone(), shards: args.shards.clone() };
-    let plan = Plan::new(&source, &change, &filter)?;
-    plan.notes.lines().for_each(|note| say(&format!("note: {note}")));
+    check_listed(&source)?;
+    let copy = settings(args, Copy::new(source.storage.clone(), &source.path, &registry()), codecs)
+        .source_format(source.format)
+        .source_name(source.identity())
+        .to_format(format);
+    let plan = block_on(copy.plan()).map_err(|e| all(&e, &source))?;
+    plan.notes().for_each(|note| say(&format!("note: {}", options(&note))));
+    if args.dry_run {
+        let planned = if args.json { report::plan_json(&plan) } else { report::plan(&plan) };
+        print(&planned)?;
+        return Ok(Exit::Ok);
+    }
     let rounds = if args.verify { 2 } else { 1 };
     let progress = Progress::new(plan.bytes().saturating_mul(rounds), args.quiet);
-    let growing = place.begin(&source, &plan.nodes, rules, stores)?;
-    let cpu = Cpu::threads(std::thread::available_parallelism().map_or(1, usize::from));
-    let (mut worst, mut sum) = (None, Done::default());
-    for node in &plan.nodes {
-        match copy(node, &growing, args.verify, &cpu, &progress) {
-            Ok(done) => sum += done,
-            Err(e) => {
-                // Report all errors, not only the first.
-                progress.say(e.message());
-                worst = worst.or(Some(e.exit()));
-            }
-        }
-    }
+    let growing = place.begin(&plan, rules, stores)?;
+    let told = |event: Event<'_>| match event {
+        Event::Array(path) => progress.at(path),
+        Event::Bytes(bytes) => progress.add(bytes),
+        // Report all errors, not only the first.
+        Event::Failed(e) => progress.say(in_source(e, &source).message()),
+        _ => {}
+    };
+    let done = block_on(plan.copy_chunks(growing.storage(), growing.found(), args.verify, &told));
     drop(progress);
-    if let Some(exit) = worst {
-        let destination = shown(&args.destination);
-        say(&match growing.is_kept() {
-            _ if growing.is_complete() => format!("the complete copy at {destination:?} differs"),
-            true => format!("the copy to {destination:?} is not complete; `--resume` continues it"),
-            false => format!("nothing was copied to {destination:?}"),
-        });
-        return Err(Failure::silent(exit));
+    let done = match done {
+        Ok(done) => done,
+        Err(e) => return Err(incomplete(&growing, &args.destination, &e)),
+    };
+    if !done.was_complete {
+        growing.publish(&plan, stores)?;
     }
-    let is_complete = growing.is_complete();
-    if !is_complete {
-        growing.publish(&plan.nodes, stores)?;
-    }
-    if !args.quiet {
-        print(&summary(&plan, &sum, args.verify, is_complete))?;
+    if args.json {
+        print(&report::summary_json(&plan, &done, args.verify))?;
+    } else if !args.quiet {
+        print(&report::summary(&plan, &done, args.verify))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Sets what the options change.
+fn settings(args: &Args, mut copy: Copy, codecs: Option<Codecs>) -> Copy {
+    if let Some(chunks) = &args.chunks {
+        copy = copy.chunks(chunks.clone());
+    }
+    if let Some(shards) = &args.shards {
+        copy = copy.shards(shards.clone());
+    }
+    if let Some(codecs) = codecs {
+        copy = copy.codecs(codecs);
+    }
+    if let Some(size) = args.target_chunk_size {
+        copy = copy.target_chunk_size(size);
+    }
+    let copy = args.rule.iter().cloned().fold(copy, Copy::rule);
+    let copy = copy.include(&args.include).exclude(&args.exclude);
+    match args.max_memory {
+        Some(memory) => copy.max_memory(memory.bytes()),
+        None => copy,
+    }
+}
+
+/// Says what is left of a copy that failed. Its errors have been printed.
+fn incomplete(growing: &Growing, destination: &Path, e: &CopyError) -> Failure {
+    let destination = shown(destination);
+    say(&match growing.is_kept() {
+        _ if growing.is_complete() => format!("the complete copy at {destination:?} differs"),
+        true => format!("the copy to {destination:?} is not complete; `--resume` continues it"),
+        false => format!("nothing was copied to {destination:?}"),
+    });
+    Failure::silent(e.kind().into())
+}
+
+/// Fails if the source is a group that can neither be listed nor has consolidated metadata. The command has advice for
+/// that.
+fn check_listed(source: &Target) -> Result<(), Failure> {
+    if !source.lists() && matches!(source.look()?.found, Found::Node(NodeMeta::Group(_))) {
+        source.group(Source::default())?;
+    }
+    Ok(())
 }
 
 /// Fails if the destination is inside of the source: the copy would belong to its source.
@@ -201,57 +252,47 @@ fn check_outside(source: &Target, args: &Args, stores: &Stores) -> Result<(), Fa
     Err(Failure::usage(format!("{to:?} is inside of {from:?}, which cannot hold a copy of itself")))
 }
 
-/// Copies the chunks of one node to the growing copy. The document is written later.
-fn copy(
-    node: &plan::Node,
-    growing: &place::Growing,
-    verify: bool,
-    cpu: &Cpu,
-    progress: &Progress,
-) -> Result<Done, Failure> {
-    let Kind::Array(array) = &node.kind else { return Ok(Done::default()) };
-    progress.at(&node.path);
-    let told = |bytes| progress.add(bytes);
-    let copy = array.open(growing.storage(&node.below), cpu)?;
-    let mut done = match (growing.is_complete(), growing.is_resumed()) {
-        (true, _) => Done::default(),
-        (_, true) => array.work.resume(&array.source, &copy, &told)?,
-        _ => array.work.copy(&array.source, &copy, &told)?,
-    };
-    if verify {
-        done += array.work.compare(&array.source, &copy, &told)?;
-    }
-    Ok(done)
+/// Returns the source of the unfinished copy at `root`, if there is one.
+pub(crate) fn unfinished(storage: &Storage, root: &Prefix) -> StoreResult<Option<String>> {
+    block_on(marker::unfinished(storage, root))
 }
 
-fn summary(plan: &Plan, done: &Done, verified: bool, was_complete: bool) -> String {
-    let arrays = plan.nodes.iter().filter(|node| matches!(node.kind, Kind::Array(_))).count() as u64;
-    let groups = plan.nodes.len() as u64 - arrays;
-    let nodes = match groups {
-        0 => count(arrays, "array"),
-        groups => format!("{} and {}", count(groups, "group"), count(arrays, "array")),
-    };
-    let copied = match was_complete {
-        true => "the copy is complete already".to_owned(),
-        false => format!("copied {nodes}, {} of elements", bytes(plan.elements())),
-    };
-    let objects = |of: Moved| {
-        (of.objects > 0).then(|| format!("{} of {}", count(of.objects, "object"), bytes(of.bytes.into())))
-    };
-    if !verified {
-        let moved = objects(done.moved).map(|moved| format!("; moved {moved} as stored"));
-        return format!("{copied}{}\n", moved.unwrap_or_default());
+impl From<CopyErrorKind> for Exit {
+    fn from(kind: CopyErrorKind) -> Self {
+        match kind {
+            CopyErrorKind::Settings | CopyErrorKind::Taken => Self::Usage,
+            CopyErrorKind::Differs => Self::Invalid,
+            CopyErrorKind::Node(kind) => kind.into(),
+            _ => Self::Io,
+        }
     }
-    let elements = |of: u128, with: &str| (of > 0).then(|| format!("{} of elements{with}", bytes(of)));
-    let kept = elements(done.kept, " with what lossy codecs keep of them");
-    let compared = [objects(done.objects), elements(done.elements, ""), kept];
-    let compared = compared.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    format!(
-        "{copied}; compared {}\n",
-        if compared.is_empty() { "nothing, because nothing is stored" } else { &compared }
-    )
 }
 
-fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+impl From<CopyError> for Failure {
+    fn from(e: CopyError) -> Self {
+        Self::new(e.kind().into(), options(&e.to_string()))
+    }
+}
+
+/// Replaces the names of settings by those of options.
+fn options(message: &str) -> String {
+    let names = ["chunks", "shards", "codecs", "rule", "include", "exclude"];
+    let message = names.iter().fold(message.to_owned(), |message, name| {
+        message.replace(&format!("`{name}`"), &format!("--{name}"))
+    });
+    message.replace("`resume`", "`--resume`").replace("`max_memory`", "`--max-memory`")
+}
+
+/// Puts the store in front of an error of the source.
+fn in_source(e: &CopyError, source: &Target) -> Failure {
+    if e.is_of_source() { source.fail(e.clone()) } else { e.clone().into() }
+}
+
+/// Prints the errors of all nodes but the last, and returns that with the exit code of the first.
+fn all(e: &CopyError, source: &Target) -> Failure {
+    let Some((last, others)) = e.others().split_last() else { return in_source(e, source) };
+    let first = in_source(e, source);
+    say(first.message());
+    others.iter().for_each(|e| say(in_source(e, source).message()));
+    Failure::new(first.exit(), in_source(last, source).message())
 }

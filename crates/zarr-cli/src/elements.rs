@@ -15,11 +15,6 @@ pub(crate) enum Elements {
 }
 
 impl Elements {
-    /// Makes an empty list for a data type.
-    pub(crate) fn none(data_type: &DataType) -> Self {
-        if data_type.size().is_some() { Self::Fixed(Vec::new()) } else { Self::Variable(Vec::new()) }
-    }
-
     /// Reads the elements of a selection. Booleans are bytes 0 and 1; other stored bytes are an error.
     pub(crate) fn read(array: &Array, selection: Selection) -> Result<Self, Failure> {
         if array.data_type().size().is_none() {
@@ -39,16 +34,6 @@ impl Elements {
             Self::Variable(contents) => array.write(selection, &contents[..])?,
         }
         Ok(())
-    }
-
-    /// Appends elements of the same data type.
-    pub(crate) fn append(&mut self, more: Self) {
-        match (self, more) {
-            (Self::Fixed(bytes), Self::Fixed(more)) if bytes.is_empty() => *bytes = more,
-            (Self::Fixed(bytes), Self::Fixed(mut more)) => bytes.append(&mut more),
-            (Self::Variable(contents), Self::Variable(mut more)) => contents.append(&mut more),
-            (elements, more) => *elements = more,
-        }
     }
 
     /// Calls `visit` with each element. `size` is the size of an element of fixed size.

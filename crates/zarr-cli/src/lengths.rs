@@ -1,41 +1,13 @@
-//! Chunk lengths, as the user gives them and as they are shown.
+//! Chunk lengths, as they are shown.
 
 use std::fmt;
-use std::str::FromStr;
 
 use zarr_array::meta::ArrayBuilder;
-use zarr_array::meta::json::{Kind, Value};
-use zarr_array::meta::v3::Extension;
 use zarr_array::traits::ChunkGrid;
 
+pub(crate) use zarr_copy::Lengths;
+
 use crate::exit::Failure;
-
-/// The argument of `--chunks` and `--shards`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Lengths {
-    /// A shape: a length of at least 1 for each dimension.
-    Shape(Vec<u64>),
-    /// An entry for each dimension: a length, or a list of lengths and of pairs of a length and a count.
-    Uneven(Vec<Value>),
-}
-
-impl Lengths {
-    pub(crate) fn rank(&self) -> usize {
-        match self {
-            Self::Shape(shape) => shape.len(),
-            Self::Uneven(dimensions) => dimensions.len(),
-        }
-    }
-
-    pub(crate) fn shape(&self) -> Option<&[u64]> {
-        if let Self::Shape(shape) = self { Some(shape) } else { None }
-    }
-
-    fn grid(dimensions: &[Value]) -> Extension {
-        let lists: Value = dimensions.iter().collect();
-        Extension::new("rectilinear").with("kind", "inline").with("chunk_shapes", lists)
-    }
-}
 
 /// Sets the chunks of an array, and the shards if given.
 pub(crate) fn cut(
@@ -43,55 +15,7 @@ pub(crate) fn cut(
     chunks: &Lengths,
     shards: Option<&Lengths>,
 ) -> Result<ArrayBuilder, Failure> {
-    Ok(match (chunks, shards) {
-        (Lengths::Shape(chunks), None) => builder.chunks(chunks.clone()),
-        (Lengths::Uneven(chunks), None) => builder.chunk_grid(Lengths::grid(chunks)),
-        (Lengths::Shape(chunks), Some(Lengths::Shape(shards))) => {
-            builder.chunks(chunks.clone()).shards(shards.clone())
-        }
-        (Lengths::Shape(chunks), Some(Lengths::Uneven(shards))) => {
-            builder.chunks(chunks.clone()).chunk_grid(Lengths::grid(shards))
-        }
-        (Lengths::Uneven(_), Some(_)) => return Err(Failure::usage("chunks in shards must have one shape")),
-    })
-}
-
-impl FromStr for Lengths {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let length = |part: &str| match part.trim().parse() {
-            Ok(n @ 1..) => Ok(n),
-            _ => Err(format!("{part:?} is not a length above 0")),
-        };
-        let text = text.trim();
-        if text.is_empty() {
-            return Ok(Self::Shape(Vec::new()));
-        }
-        if !text.starts_with('[') {
-            return text.split(',').map(length).collect::<Result<_, _>>().map(Self::Shape);
-        }
-        let list = Value::parse(text).map_err(|e| e.to_string())?;
-        let dimensions: Vec<Value> = list.elements().into_iter().flatten().collect();
-        if dimensions.iter().any(|dimension| dimension.kind() == Kind::Array) {
-            return Ok(Self::Uneven(dimensions));
-        }
-        dimensions.iter().map(|n| length(n.as_raw())).collect::<Result<_, _>>().map(Self::Shape)
-    }
-}
-
-/// Writes the option as the user gives it.
-impl fmt::Display for Lengths {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Shape(shape) => {
-                f.write_str(&shape.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
-            }
-            Self::Uneven(dimensions) => {
-                write!(f, "'{}'", dimensions.iter().collect::<Value>().to_compact())
-            }
-        }
-    }
+    Ok(chunks.cut(builder, shards)?)
 }
 
 /// The lengths of an array's chunks in one dimension: the shortest and the longest.
@@ -148,21 +72,6 @@ mod tests {
     use zarr_array::{meta::RectilinearGrid, traits::Run};
 
     use super::*;
-
-    #[test]
-    fn lengths_are_a_shape_or_json() {
-        let shape = |text: &str| text.parse::<Lengths>().unwrap().shape().map(<[u64]>::to_vec);
-        assert_eq!(shape("1, 20"), Some(vec![1, 20]));
-        assert_eq!(shape("[1, 20]"), Some(vec![1, 20]));
-        assert_eq!(shape(""), Some(vec![]));
-        assert_eq!(shape("[]"), Some(vec![]));
-        let uneven: Lengths = " [[1, 2, [3, 4]], 20] ".parse().unwrap();
-        assert_eq!((uneven.rank(), uneven.shape()), (2, None));
-        assert_eq!(uneven.to_string(), "'[[1,2,[3,4]],20]'");
-        for bad in ["0", "-1", "a", "1,", "1.0", "18446744073709551616", "[0]", "[1", "[1.5]", "[\"1\"]"] {
-            assert!(bad.parse::<Lengths>().is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn only_chunks_inside_of_the_array_are_shown() {

@@ -114,14 +114,6 @@ pub(crate) struct Stored<'a> {
     counts: Vec<u64>,
 }
 
-/// Returns the index of the chunk of `array` at `key`, or `None` if `key` is not the key of a chunk.
-pub(crate) fn chunk_at(array: &Array, key: &Key) -> Option<Dims> {
-    let counts = array.chunk_counts();
-    let prefix = Prefix::of_node(array.path()).ok()?;
-    let index = array.key_encoding().decode(prefix.strip(key)?, counts.len())?;
-    index.iter().zip(&counts).all(|(i, count)| i < count).then_some(index)
-}
-
 /// A stored object of an array.
 #[derive(Debug)]
 pub(crate) struct Object {

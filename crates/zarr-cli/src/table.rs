@@ -62,23 +62,7 @@ pub(crate) fn number(counts: &[u64]) -> String {
 
 /// Returns a number of bytes for people.
 pub(crate) fn bytes(n: u128) -> String {
-    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if n < 1024 {
-        return format!("{n} bytes");
-    }
-    let (mut scaled, mut unit) = (n, 0);
-    let mut hundredths = 0;
-    while scaled >= 1024 && unit + 1 < UNITS.len() {
-        hundredths = scaled % 1024 * 100 / 1024;
-        scaled /= 1024;
-        unit += 1;
-    }
-    match scaled {
-        0..10 => format!("{scaled}.{hundredths:02} {}", UNITS[unit]),
-        10..100 => format!("{scaled}.{} {}", hundredths / 10, UNITS[unit]),
-        1024.. => format!("1024 {} or more", UNITS[unit]),
-        _ => format!("{scaled} {}", UNITS[unit]),
-    }
+    zarr_copy::Size(n).to_string()
 }
 
 #[cfg(test)]

@@ -11,14 +11,13 @@ use zarr_array::meta::json::Document;
 use zarr_array::meta::{DocumentName, Documents, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage, block_on};
+use zarr_copy::{Found, Plan, marker};
 use zarr_store::split_node;
 use zarr_store::zip::{PackOptions, write_file};
 use zarr_store_fs::FsStore;
 
 use super::left::left_in;
-use super::marker::{self, Marker};
-use super::place::{Found, Rules, is_complete, refresh};
-use super::plan::Node;
+use super::place::Rules;
 use super::publish::{self, Left, on_disk};
 use crate::around::is_node;
 use crate::exit::{Exit, Failure, say};
@@ -135,14 +134,14 @@ impl Directory {
     ///
     /// # Errors
     /// If something else is there.
-    pub(super) fn complete(&mut self, nodes: &[Node], stores: &Stores) -> Result<Option<Storage>, Failure> {
+    pub(super) fn complete(&mut self, plan: &Plan, stores: &Stores) -> Result<Option<Storage>, Failure> {
         let Some(taken) = self.taken.take() else { return Ok(None) };
         let storage = stores.traced(FsStore::open(&self.destination)?);
-        if is_complete(&storage, nodes)? { Ok(Some(storage)) } else { Err(taken) }
+        if block_on(plan.is_complete(&storage))? { Ok(Some(storage)) } else { Err(taken) }
     }
 
     /// Creates the directory in which the copy grows, or with `resume` finds the one that an earlier run has left.
-    pub(super) fn begin(self, marker: &Marker, resume: bool) -> Result<(Hidden, Found), Failure> {
+    pub(super) fn begin(self, marker: &str, resume: bool) -> Result<(Hidden, Found), Failure> {
         make_parents(&self.parent)?;
         if resume && let Some((path, lock)) = self.left_over(marker) {
             let hidden = Hidden { directory: self, path, _lock: Some(lock), keep: true };
@@ -164,9 +163,9 @@ impl Directory {
     }
 
     /// Finds the directory that an earlier run of the same copy has left. Returns it with its locked marker.
-    fn left_over(&self, marker: &Marker) -> Option<(PathBuf, File)> {
+    fn left_over(&self, marker: &str) -> Option<(PathBuf, File)> {
         let mut left = left_in(&self.parent, &self.stem()).ok()?.into_iter();
-        left.find(|left| left.text == marker.text().as_bytes()).map(|left| (left.path, left.lock))
+        left.find(|left| left.text == marker.as_bytes()).map(|left| (left.path, left.lock))
     }
 
     /// Names what interrupted copies to the same place have left. An error says nothing about this copy.
@@ -316,14 +315,14 @@ impl Hidden {
     }
 
     /// Writes the marker and locks it.
-    fn mark(&mut self, marker: &Marker) -> Result<(), Failure> {
+    fn mark(&mut self, marker: &str) -> Result<(), Failure> {
         let path = self.path.join(marker::NAME);
         let failed = |e: io::Error| Failure::io(&e, format_args!("cannot write {path:?}"));
         let mut file = File::create_new(&path).map_err(failed)?;
         // Lock before writing, so that no other process resumes a new copy. If the file system has no locks, nobody can
         // resume either.
         let _ = file.lock();
-        file.write_all(marker.text().as_bytes()).map_err(failed)?;
+        file.write_all(marker.as_bytes()).map_err(failed)?;
         self._lock = Some(file);
         Ok(())
     }
@@ -334,7 +333,7 @@ impl Hidden {
     }
 
     /// Renames the complete copy to the destination.
-    pub(super) fn publish(&mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
+    pub(super) fn publish(&mut self, plan: &Plan, stores: &Stores) -> Result<(), Failure> {
         if self.directory.archive.is_some() {
             return self.pack(stores);
         }
@@ -354,17 +353,17 @@ impl Hidden {
             publish::place(&self.path, destination, on_disk).map_err(failed)?;
             self.keep = true;
         }
-        self.refresh(nodes, stores)
+        self.refresh(plan, stores)
     }
 
     /// Updates the consolidated metadata above the destination.
-    fn refresh(&self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
+    fn refresh(&self, plan: &Plan, stores: &Stores) -> Result<(), Failure> {
         let destination = &self.directory.destination;
         let Some((directory, top)) = nodes_above(destination).pop() else { return Ok(()) };
         let below = destination.strip_prefix(&directory).ok().and_then(Path::to_str);
         let Some(below) = below.filter(|below| !below.is_empty()) else { return Ok(()) };
         let storage = stores.directory(FsStore::open(&directory)?)?;
-        refresh(&storage, &Prefix::new(format!("{below}/"))?, nodes, top.format())
+        Ok(block_on(plan.refresh(&storage, &Prefix::new(format!("{below}/"))?, top.format()))?)
     }
 }
 

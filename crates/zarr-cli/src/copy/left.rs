@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use zarr_copy::marker;
+
 use super::directory::{resolved, stem};
-use super::marker::{self, Marker};
 use crate::exit::Failure;
 
 /// An unfinished copy in which no process works. Its marker stays locked meanwhile.
@@ -53,6 +54,6 @@ impl Left {
 
     /// Returns the source of the copy, as its marker names it.
     pub(crate) fn source(&self) -> String {
-        Marker::source(&self.text).unwrap_or_else(|| "an unknown source".to_owned())
+        marker::source(&self.text).unwrap_or_else(|| "an unknown source".to_owned())
     }
 }

@@ -474,3 +474,67 @@ fn equal_errors_of_many_arrays_are_one_line() {
         .fails(2, &["copy of array \"/n00\"", "zstd", "19 more nodes have the same error"]);
     copy(&folder, "h.zarr/n00", "i.zarr", &["--codecs", "zstd:99"]).fails(2, &["copy of array \"/n00\""]);
 }
+
+#[test]
+fn a_dry_run_says_what_is_read_and_written_and_writes_nothing() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let run = |options: &[&str]| copy(&folder, "a.zarr", "b.zarr", &[&["--dry-run"], options].concat()).ok();
+    assert_eq!(
+        run(&[]).text(),
+        "\"/\": at most 2 objects copied as stored\nwould copy 1 array, 16 bytes of elements\n"
+    );
+    let done = run(&["--chunks", "1"]);
+    let text = done.text();
+    assert!(text.starts_with("\"/\": 1 pass, 2 reads of 16 bytes, 4 writes of 16 bytes, "), "{text}");
+    let json = run(&["--chunks", "1", "--max-memory", "1MiB", "--json"]).json();
+    let array = &json["nodes"][0];
+    assert_eq!(
+        (&json["schema_version"], &array["path"], &array["reads"], &array["writes"]),
+        (&json!(1), &json!("/"), &json!(2), &json!(4))
+    );
+    assert!(array["memory"].as_u64().unwrap() <= 1 << 20);
+    only(&folder, &["a.zarr"]);
+}
+
+#[test]
+fn two_passes_leave_nothing_between() {
+    let folder = Folder::new();
+    let bytes = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+    folder.node("maps", &array(&[128, 16, 16], "int32", &[1, 16, 16], &json!(0), &bytes));
+    let numbers: Vec<i32> = (1..=128 * 256).collect();
+    for (time, map) in numbers.chunks(256).enumerate() {
+        folder.write(&format!("maps/c/{time}/0/0"), le(map));
+    }
+    let options = ["--chunks", "128,1,1", "--max-memory", "30kB"];
+    let plan =
+        copy(&folder, "maps", "series", &[&options[..], &["--dry-run", "--json"]].concat()).ok().json();
+    let work = &plan["nodes"][0];
+    assert_eq!((&work["passes"], &work["intermediate_bytes"]), (&json!(2), &json!(128 * 256 * 4)));
+    copy(&folder, "maps", "series", &[&options[..], &["--verify"]].concat()).ok();
+    assert_eq!(cat(&folder, "series"), le(&numbers));
+    assert!(folder.files("series").iter().all(|file| file == "zarr.json" || file.starts_with("c/")));
+    only(&folder, &["maps", "series"]);
+}
+
+#[test]
+fn the_summary_is_also_json() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let json = copy(&folder, "a.zarr", "b.zarr", &["--json", "--verify"]).ok().json();
+    assert_eq!(
+        (&json["arrays"], &json["moved"]["objects"], &json["compared"]["bytes"]),
+        (&json!(1), &json!(1), &json!(8))
+    );
+}
+
+#[test]
+fn a_chunk_that_needs_more_memory_than_allowed_is_refused() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let options = ["--codecs", "gzip", "--max-memory"];
+    copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["20B"]].concat())
+        .fails(11, &["one chunk needs", "--max-memory"]);
+    copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["lots"]].concat()).exits(2);
+    copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["1kB"]].concat()).ok();
+}

@@ -28,6 +28,7 @@ mod moved;
 mod mv;
 mod older;
 mod rm;
+mod rules;
 #[cfg(all(feature = "s3", feature = "http"))]
 mod services;
 mod shards;

@@ -3,7 +3,7 @@
 use std::iter;
 
 /// Returns all indices of a box of shape `counts`, in C order.
-pub(super) fn indices(counts: &[u64]) -> impl Iterator<Item = Vec<u64>> + use<> {
+pub(crate) fn indices(counts: &[u64]) -> impl Iterator<Item = Vec<u64>> + use<> {
     let counts = counts.to_vec();
     let first = (!counts.contains(&0)).then(|| vec![0; counts.len()]);
     iter::successors(first, move |index| {

@@ -1,4 +1,4 @@
-//! Parses the argument of `--codecs`.
+//! Codecs as the user gives them.
 
 use std::str::FromStr;
 
@@ -7,9 +7,12 @@ use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 
-/// The argument of `--codecs`.
+/// The codecs of a copy.
+///
+/// As text: a list such as `zstd:5`, `blosc:lz4:5:shuffle` or `transpose(1,0),bytes:big,gzip:6,crc32c`; `none` for
+/// uncompressed elements; the JSON of the member `codecs`; or, for format 2, `{"compressor": …, "filters": …}`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Codecs {
+pub enum Codecs {
     /// A list of format 3.
     List(Vec<Extension>),
     /// The filters and the compressor of format 2.
@@ -194,6 +197,7 @@ mod tests {
     }
 
     /// Completing a configuration does not change the encoded bytes.
+    #[cfg(feature = "standard")]
     #[test]
     fn a_complete_configuration_encodes_as_a_partial_one() {
         use zarr_array::blocking::Array;
@@ -201,7 +205,7 @@ mod tests {
         use zarr_array::traits::{Key, Prefix};
         use zarr_array::{DataType, Limits, OpenOptions, Storage, block_on};
 
-        let registry = crate::target::registry();
+        let registry = zarr_array::standard();
         let encoded = |codecs: &[Extension], data_type: &DataType| {
             let codecs: Vec<String> = codecs.iter().map(|codec| codec.to_value().to_compact()).collect();
             let document = format!(

@@ -1,17 +1,14 @@
 //! The metadata documents of a copy: those of the source, in the form that every implementation reads.
 
-use zarr_array::blocking::Array;
 use zarr_array::meta::codecs::written;
 use zarr_array::meta::json::{Document, Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, Ignore, xarray};
 use zarr_array::traits::Prefix;
-use zarr_array::{Limits, Storage, block_on, node};
+use zarr_array::{Array, ArrayErrorKind, Limits, Registry, Storage, node};
 
-use super::change::Layout;
-use crate::exit::{Exit, Failure};
-use crate::lengths::cut;
-use crate::target::registry;
+use crate::change::Layout;
+use crate::error::{CopyError, CopyResult};
 
 /// The member of a group's document of format 3 with consolidated metadata.
 const CONSOLIDATED: &str = "consolidated_metadata";
@@ -19,7 +16,12 @@ const CONSOLIDATED: &str = "consolidated_metadata";
 /// Returns the metadata of the copy of an array.
 ///
 /// Attributes and ignorable members keep their bytes.
-pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<ArrayMeta, Failure> {
+pub(crate) fn array(
+    source: &Array,
+    layout: &Layout,
+    format: Format,
+    registry: &Registry,
+) -> CopyResult<ArrayMeta> {
     let meta = source.metadata();
     match (format, meta.format()) {
         (Format::V3, from) => {
@@ -33,7 +35,7 @@ pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<A
                 Format::V3 => meta.attributes(),
                 _ => xarray::attributes_of_format_3(meta),
             };
-            new(source, layout, keys, &attributes, document.additional())
+            new(source, layout, keys, &attributes, document.additional(), registry)
         }
         // The documents of the source, with the changes.
         (Format::V2, Format::V2) => Ok(meta.with_members2(&layout.members2(None)?)?),
@@ -41,10 +43,10 @@ pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<A
             let keys = Extension::new("v2").with("separator", ".");
             let (attributes, fill) = xarray::attributes_of_format_2(meta);
             let members = layout.members2(fill)?;
-            let made = new(source, layout, keys, &attributes, std::iter::empty())?;
+            let made = new(source, layout, keys, &attributes, std::iter::empty(), registry)?;
             Ok(made.to_v2()?.with_members2(&members)?)
         }
-        _ => Err(Failure::unsupported("arrays of format 1 can be read, but not written")),
+        _ => Err(CopyError::unsupported("arrays of format 1 can be read, but not written")),
     }
 }
 
@@ -55,12 +57,13 @@ fn new(
     keys: Extension,
     attributes: &Object,
     additional: impl Iterator<Item = (String, Value)>,
-) -> Result<ArrayMeta, Failure> {
+    registry: &Registry,
+) -> CopyResult<ArrayMeta> {
     let document = source.metadata().document();
     let (shape, data_type) = (source.shape(), source.data_type());
     if data_type.name().contains(':') {
         let reason = source.metadata().v3_obstacles().join("; ");
-        return Err(Failure::unsupported(format!("format 3 has no equivalent data type: {reason}")));
+        return Err(CopyError::unsupported(format!("format 3 has no equivalent data type: {reason}")));
     }
     // Leave out codecs that exist only in the models of older formats.
     let is_public = |codec: &&Extension| !codec.name().contains(':');
@@ -68,9 +71,9 @@ fn new(
     let mut builder = ArrayMeta::builder(shape, data_type.clone())
         .fill(source.fill().clone())
         .chunk_key_encoding(keys)
-        .codecs(written(&codecs, data_type, shape.len(), &registry()));
+        .codecs(written(&codecs, data_type, shape.len(), registry));
     builder = match &layout.chunks {
-        Some(chunks) => cut(builder, chunks, layout.shards.as_ref())?,
+        Some(chunks) => chunks.cut(builder, layout.shards.as_ref())?,
         None => builder.chunk_grid(as_object(document.chunk_grid())),
     };
     if let Some(names) = document.dimension_names() {
@@ -83,7 +86,7 @@ fn new(
 }
 
 /// Returns the metadata of the copy of a group, without consolidated metadata: the documents of the copy differ.
-pub(crate) fn group(source: &GroupMeta, format: Format) -> Result<GroupMeta, Failure> {
+pub(crate) fn group(source: &GroupMeta, format: Format) -> CopyResult<GroupMeta> {
     if format == Format::V2 && source.format() == Format::V2 {
         return Ok(source.clone());
     }
@@ -97,23 +100,22 @@ pub(crate) fn group(source: &GroupMeta, format: Format) -> Result<GroupMeta, Fai
 }
 
 /// Puts new documents. In a `resumed` copy, replaces those that differ.
-pub(crate) fn put(
+pub(crate) async fn put(
     storage: &Storage,
     documents: Vec<(DocumentName, Option<String>)>,
     resumed: bool,
-) -> Result<(), Failure> {
+) -> CopyResult<()> {
     for (name, text) in documents {
         let Some(text) = text else { continue };
         let key = Prefix::root().key(name.as_str())?;
-        let there =
-            if resumed { block_on(storage.get(&key, Limits::default().metadata_bytes))? } else { None };
+        let there = if resumed { storage.get(&key, Limits::default().metadata_bytes).await? } else { None };
         match there {
             Some(there) if there == text.as_bytes() => {}
-            Some(_) => block_on(storage.put(&key, text))?,
-            None if block_on(node::put_new(storage, &key, text))? => {}
+            Some(_) => storage.put(&key, text).await?,
+            None if node::put_new(storage, &key, text).await? => {}
             None => {
-                return Err(Failure::new(
-                    Exit::Conflict,
+                return Err(CopyError::node(
+                    ArrayErrorKind::Conflict,
                     "another writer has written the document of the copy",
                 ));
             }
@@ -123,7 +125,7 @@ pub(crate) fn put(
 }
 
 /// Whether two documents are equal, beside white space. The first may have consolidated metadata as well.
-pub(super) fn same(one: &[u8], other: &[u8], is_consolidated: bool) -> bool {
+pub(crate) fn same(one: &[u8], other: &[u8], is_consolidated: bool) -> bool {
     let compact = |text: &[u8]| {
         let mut root = Document::parse(text, &Limits::unlimited(), &mut Ignore).ok()?.root.as_object()?;
         if is_consolidated {

@@ -1,39 +1,39 @@
 //! The planned copy of an array, and whether its chunks must be encoded again.
 
-use zarr_array::blocking::Array;
+use zarr_array::Array;
 use zarr_array::meta::codecs::{lossy, portable, rare};
 use zarr_array::meta::{ArrayMeta, Format, Resolved};
 use zarr_array::traits::is_private;
 use zarr_array::{Limits, Registry};
 
-use super::change::{Change, Layout};
-use super::document;
-use crate::exit::Failure;
+use crate::change::{Change, Layout};
+use crate::document;
+use crate::error::{CopyError, CopyResult};
 
 /// The planned copy of an array.
 #[derive(Debug)]
-pub(super) struct Draft {
-    pub(super) layout: Layout,
-    pub(super) meta: ArrayMeta,
-    pub(super) resolved: Resolved,
+pub(crate) struct Draft {
+    pub(crate) layout: Layout,
+    pub(crate) meta: ArrayMeta,
+    pub(crate) resolved: Resolved,
     /// Whether the stored chunks of the source are those of the copy.
-    pub(super) moves: bool,
+    pub(crate) moves: bool,
 }
 
 impl Draft {
     /// Plans the copy of `source` with `change`. If chunks are encoded again for format 3 and the user gave no codecs,
     /// codecs are replaced by those that every reader has, where there are such.
-    pub(super) fn new(
+    pub(crate) fn new(
         source: &Array,
         change: &Change,
         registry: &Registry,
         limits: &Limits,
-    ) -> Result<Self, Failure> {
+    ) -> CopyResult<Self> {
         let format = change.format_of(source.metadata().format());
         let make = |layout: Layout| {
-            let meta = document::array(source, &layout, format)?;
+            let meta = document::array(source, &layout, format, registry)?;
             let resolved = meta.resolve(registry, limits, &mut Vec::new())?;
-            Ok::<_, Failure>(Self { layout, meta, resolved, moves: false })
+            Ok::<_, CopyError>(Self { layout, meta, resolved, moves: false })
         };
         let mut draft = make(change.layout(source)?)?;
         let same_chunks = draft.meta.has_same_chunks(source.metadata(), registry, limits)?;
@@ -48,18 +48,18 @@ impl Draft {
     }
 
     /// Whether elements that are not stored mean the same in the copy as in the source.
-    pub(super) fn keeps_missing(&self, source: &Array) -> bool {
+    pub(crate) fn keeps_missing(&self, source: &Array) -> bool {
         let becomes_undefined = self.meta.fill_is_undefined() && !source.metadata().fill_is_undefined();
         self.resolved.fill == *source.fill() && !becomes_undefined
     }
 
     /// Whether elements may change.
-    pub(super) fn is_lossy(&self) -> bool {
+    pub(crate) fn is_lossy(&self) -> bool {
         !self.moves && !lossy(self.meta.document().codecs()).is_empty()
     }
 
     /// Returns notes about what the codecs of the copy lose, and about codecs that some readers lack.
-    pub(super) fn notes(&self, source: &Array, change: &Change) -> Vec<String> {
+    pub(crate) fn notes(&self, source: &Array, change: &Change) -> Vec<String> {
         let mut notes = Vec::new();
         let codecs = self.meta.document().codecs();
         if self.is_lossy() {
@@ -82,7 +82,7 @@ impl Draft {
         let rare = rare(codecs);
         if !rare.is_empty() {
             let names = named(&rare);
-            notes.push(format!("it keeps {names}, which not every reader supports; --codecs chooses others"));
+            notes.push(format!("it keeps {names}, which not every reader supports; `codecs` chooses others"));
         }
         notes
     }

@@ -1,19 +1,19 @@
-//! The changes that the options of a copy ask for, and the resulting layout of an array.
+//! The changes that the settings of a copy ask for, and the resulting layout of an array.
 
 use std::str::FromStr;
 
-use zarr_array::blocking::Array;
+use zarr_array::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes, inner_codecs};
 use zarr_array::meta::{Format, Members2};
 
-use super::codecs::Codecs;
-use crate::exit::Failure;
-use crate::lengths::{Lengths, only_shape};
+use crate::codecs::Codecs;
+use crate::error::{CopyError, CopyResult};
+use crate::lengths::Lengths;
 
 /// The differences between the copy and the source.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Change {
     /// The format of all nodes; `None` keeps the format of each.
     pub(crate) format: Option<Format>,
@@ -22,10 +22,12 @@ pub(crate) struct Change {
     pub(crate) shards: Option<Shards>,
 }
 
-/// The argument of `--shards`.
+/// The shards of a copy. As text `none`, or [`Lengths`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Shards {
+pub enum Shards {
+    /// Every chunk is an object.
     None,
+    /// Objects that hold several chunks: a multiple of the lengths of chunks.
     Of(Lengths),
 }
 
@@ -43,10 +45,10 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Returns the members of a document of format 2. `fill_value` replaces the fill value if given.
-    pub(crate) fn members2(&self, fill_value: Option<Value>) -> Result<Members2, Failure> {
+    pub(crate) fn members2(&self, fill_value: Option<Value>) -> CopyResult<Members2> {
         let chunks = match &self.chunks {
             Some(Lengths::Uneven(_)) => {
-                return Err(Failure::unsupported("in format 2 all chunks must have the same shape"));
+                return Err(CopyError::unsupported("in format 2 all chunks must have the same shape"));
             }
             chunks => chunks.as_ref().and_then(Lengths::shape).map(<[u64]>::to_vec),
         };
@@ -64,7 +66,7 @@ impl Change {
         }
     }
 
-    /// Whether an option changes codecs, chunks or shards.
+    /// Whether a setting changes codecs, chunks or shards.
     pub(crate) fn is_any(&self) -> bool {
         self.codecs.is_some() || self.chunks.is_some() || self.shards.is_some()
     }
@@ -76,15 +78,15 @@ impl Change {
 
     /// Returns the layout of the copy of `source`. An array of another rank keeps its shapes.
     ///
-    /// `--chunks` and `--codecs` mean the inner chunks of an array with shards. If one of them is given, the copy has
-    /// shards only if `--shards` is given. Format 2 has no shards.
-    pub(crate) fn layout(&self, source: &Array) -> Result<Layout, Failure> {
+    /// `chunks` and `codecs` mean the inner chunks of an array with shards. If one of them is given, the copy has
+    /// shards only if `shards` is given. Format 2 has no shards.
+    pub(crate) fn layout(&self, source: &Array) -> CopyResult<Layout> {
         let codecs = source.metadata().document().codecs();
         let to_old = self.format_of(source.metadata().format()) == Format::V2;
         let fits = |lengths: &&Lengths| lengths.rank() == source.shape().len();
         let chunks = self.chunks.as_ref().filter(fits).cloned();
         let shards = match &self.shards {
-            Some(Shards::Of(_)) if to_old => return Err(Failure::usage("format 2 has no shards")),
+            Some(Shards::Of(_)) if to_old => return Err(CopyError::settings("format 2 has no shards")),
             Some(Shards::Of(lengths)) => Some(lengths).filter(fits).cloned(),
             _ => None,
         };
@@ -94,8 +96,8 @@ impl Change {
             // The members of format 2 replace the codecs.
             Some(Codecs::Old(old)) if to_old => (Some(Vec::new()), old.clone()),
             Some(Codecs::Old(_)) => {
-                let message = "--codecs: format 3 needs a list of codecs, found an object of format 2";
-                return Err(Failure::usage(message));
+                let message = "`codecs`: format 3 needs a list of codecs, found an object of format 2";
+                return Err(CopyError::settings(message));
             }
         };
         let unsharded = self.shards == Some(Shards::None) || to_old;
@@ -124,10 +126,10 @@ impl Change {
 }
 
 /// Checks that the chunks of the source fit into shards that are given without chunks.
-fn check_kept(chunks: Option<&Lengths>, shards: &Lengths) -> Result<(), Failure> {
+fn check_kept(chunks: Option<&Lengths>, shards: &Lengths) -> CopyResult<()> {
     let Some(chunks) = chunks.and_then(Lengths::shape) else {
-        return Err(Failure::usage(
-            "its chunks have several shapes; give one shape for the inner chunks with --chunks",
+        return Err(CopyError::settings(
+            "its chunks have several shapes; give one shape for the inner chunks with `chunks`",
         ));
     };
     // Lists of lengths are checked when the metadata is built.
@@ -136,16 +138,16 @@ fn check_kept(chunks: Option<&Lengths>, shards: &Lengths) -> Result<(), Failure>
         return Ok(());
     }
     let message = format!(
-        "shards of {shards:?} are not a multiple of its chunks of {chunks:?}; give other chunks with --chunks"
+        "shards of {shards:?} are not a multiple of its chunks of {chunks:?}; give other chunks with `chunks`"
     );
-    Err(Failure::usage(message))
+    Err(CopyError::settings(message))
 }
 
 /// Returns the shape of the innermost chunks.
-fn inner_shape(source: &Array) -> Result<Option<Lengths>, Failure> {
+pub(crate) fn inner_shape(source: &Array) -> CopyResult<Option<Lengths>> {
     match inner_chunk_shapes(source.metadata().document().codecs()) {
         Some(mut shapes) => Ok(shapes.pop().map(Lengths::Shape).or_else(|| grid_shape(source))),
-        None => Err(Failure::usage("the shape of its inner chunks is unknown; give one with --chunks")),
+        None => Err(CopyError::settings("the shape of its inner chunks is unknown; give one with `chunks`")),
     }
 }
 
@@ -154,10 +156,11 @@ fn grid_shape(source: &Array) -> Option<Lengths> {
     if source.metadata().document().chunk_grid().name() != "regular" {
         return None;
     }
-    only_shape(source.chunk_grid(), source.shape()).map(Lengths::Shape)
+    let grid = source.chunk_grid();
+    (0..grid.rank()).map(|dim| grid.lengths(dim).pop()).collect::<Option<_>>().map(Lengths::Shape)
 }
 
-/// Returns the chunks of the grid as an argument of the command line.
+/// Returns the chunks of the grid.
 pub(crate) fn given(source: &Array) -> Option<Lengths> {
     let lists = || source.metadata().document().chunk_grid().configuration().get("chunk_shapes");
     grid_shape(source).or_else(|| Some(Lengths::Uneven(lists()?.elements()?.collect())))

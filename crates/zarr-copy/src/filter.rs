@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::exit::Failure;
+use crate::error::{CopyError, CopyResult};
 
 /// Patterns of paths below the source. A pattern that matches a group matches everything in it.
 #[derive(Debug)]
@@ -13,12 +13,12 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    pub(crate) fn new(include: &[String], exclude: &[String]) -> Result<Self, Failure> {
+    pub(crate) fn new(include: &[String], exclude: &[String]) -> CopyResult<Self> {
         let include = if include.is_empty() { None } else { Some(set(include)?) };
         Ok(Self { include, exclude: set(exclude)? })
     }
 
-    /// Whether there are `--include` patterns.
+    /// Whether only some nodes are included.
     pub(crate) fn is_choice(&self) -> bool {
         self.include.is_some()
     }
@@ -33,8 +33,8 @@ impl Filter {
     }
 }
 
-fn set(patterns: &[String]) -> Result<GlobSet, Failure> {
-    let wrong = |e: globset::Error| Failure::usage(format!("--include, --exclude: {e}"));
+fn set(patterns: &[String]) -> CopyResult<GlobSet> {
+    let wrong = |e: globset::Error| CopyError::settings(format!("`include`, `exclude`: {e}"));
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         let pattern = pattern.trim_matches('/');

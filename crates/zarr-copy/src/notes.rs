@@ -1,9 +1,9 @@
-//! The notes and errors that are printed before a copy.
+//! The notes and errors of a plan.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::exit::{Failure, say};
+use crate::error::CopyError;
 
 /// Notes. A note may be about several arrays.
 #[derive(Debug, Default)]
@@ -15,19 +15,19 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// Adds a note.
-    pub(super) fn say(&mut self, note: String) {
+    pub(crate) fn say(&mut self, note: String) {
         self.lines.push(note);
     }
 
     /// Adds a note about an array. Equal notes about several arrays become one line.
-    pub(super) fn say_of(&mut self, path: &str, note: String) {
+    pub(crate) fn say_of(&mut self, path: &str, note: String) {
         match self.about.iter_mut().find(|(known, _)| *known == note) {
             Some((_, paths)) => paths.push(path.to_owned()),
             None => self.about.push((note, vec![path.to_owned()])),
         }
     }
 
-    /// Returns the lines to print.
+    /// Returns a line for each note.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
         let about = self.about.iter().map(|(note, paths)| match &paths[..] {
             [first, _, ..] => format!("array {first:?} and {} more: {note}", paths.len() - 1),
@@ -39,15 +39,15 @@ impl Notes {
 
 /// Errors of nodes. Errors that differ only in the path of the node become one line.
 #[derive(Debug, Default)]
-pub(super) struct Failures {
+pub(crate) struct Failures {
     /// The first error of each kind, with the number of others.
-    kinds: Vec<(Failure, u64)>,
+    kinds: Vec<(CopyError, u64)>,
     /// The places of the kinds in the list, by their messages without the path.
     places: HashMap<String, usize>,
 }
 
 impl Failures {
-    pub(super) fn add(&mut self, path: &str, e: Failure) {
+    pub(crate) fn add(&mut self, path: &str, e: CopyError) {
         let kind = e.message().replace(&format!("{path:?}"), "");
         match self.places.entry(kind) {
             Entry::Occupied(place) => self.kinds[*place.get()].1 += 1,
@@ -58,26 +58,23 @@ impl Failures {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// Prints all errors but the last, and returns that with the exit code of the first. Returns `None` without errors.
-    pub(super) fn report(self) -> Option<Failure> {
-        let exit = self.kinds.first()?.0.exit();
-        let mut lines: Vec<String> = self.kinds.iter().map(|(e, more)| line(e, *more)).collect();
-        let last = lines.pop()?;
-        lines.iter().for_each(|line| say(line));
-        Some(Failure::new(exit, last))
+    /// Returns the errors as one, or `None` without errors.
+    pub(crate) fn joined(self) -> Option<CopyError> {
+        CopyError::joined(self.kinds.into_iter().map(|(e, more)| counted(e, more)))
     }
 }
 
-fn line(e: &Failure, more: u64) -> String {
-    match more {
-        0 => e.message().to_owned(),
-        1 => format!("{}; 1 more node has the same error", e.message()),
-        more => format!("{}; {more} more nodes have the same error", e.message()),
-    }
+fn counted(e: CopyError, more: u64) -> CopyError {
+    let message = match more {
+        0 => return e,
+        1 => format!("{e}; 1 more node has the same error"),
+        more => format!("{e}; {more} more nodes have the same error"),
+    };
+    e.with_message(message)
 }
 
 #[cfg(test)]

@@ -1,0 +1,151 @@
+//! The place of a copy in a storage. The copy grows there without metadata documents, so it is no node until it is
+//! complete. A marker names the source meanwhile.
+
+use zarr_array::node::{self, Writing};
+use zarr_array::traits::{Bytes, Prefix};
+use zarr_array::{Format, Limits, Storage};
+use zarr_store::Prefixed;
+
+use crate::error::{CopyError, CopyErrorKind, CopyResult};
+use crate::marker;
+use crate::plan::Plan;
+
+/// What was found at the place of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// The same copy, which an earlier run has begun.
+    Unfinished,
+    /// The same copy, which an earlier run has finished.
+    Complete,
+}
+
+/// A checked place. **For authors of tools**; other programs call [`Plan::run`].
+#[derive(Debug)]
+pub struct Destination {
+    storage: Storage,
+    root: Prefix,
+    /// The marker of an existing unfinished copy.
+    unfinished: Option<Bytes>,
+    /// Whether there is something else.
+    is_taken: bool,
+}
+
+impl Destination {
+    /// Looks at the place `root`.
+    ///
+    /// # Errors
+    /// If the storage is read-only, and those of the store.
+    pub async fn find(storage: Storage, root: Prefix) -> CopyResult<Self> {
+        storage.check_writable()?;
+        let unfinished = storage.get(&marker::key(&root)?, marker::LARGEST).await?;
+        let is_taken = unfinished.is_none() && is_taken(&storage, &root).await?;
+        Ok(Self { storage, root, unfinished, is_taken })
+    }
+
+    /// Whether there is something that is no unfinished copy.
+    pub fn is_taken(&self) -> bool {
+        self.is_taken
+    }
+
+    /// Checks that the place is empty. With `resume` it may hold an unfinished or a complete copy; whether that is the
+    /// same copy is known when it [begins](Self::begin).
+    ///
+    /// # Errors
+    /// [`Taken`](CopyErrorKind::Taken) if something is there.
+    pub fn check(&self, resume: bool) -> CopyResult<()> {
+        if resume {
+            return Ok(());
+        }
+        if let Some(found) = &self.unfinished {
+            let of = marker::source(found).unwrap_or_default();
+            return Err(taken(format!("an unfinished copy of {of:?} exists already; `resume` continues it")));
+        }
+        if self.is_taken { Err(taken("the place is not empty")) } else { Ok(()) }
+    }
+
+    /// Returns the format of the nearest group above the place.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn format_above(&self) -> CopyResult<Option<Format>> {
+        for group in node::above(&self.root).iter().rev() {
+            let found = node::documents(&self.storage, group, None, &Limits::default()).await?;
+            if let Some(format) = found.format() {
+                return Ok(Some(format));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the storage whose root is the root of the copy.
+    pub fn storage(&self) -> Storage {
+        below(&self.storage, &self.root)
+    }
+
+    /// Creates the groups above the copy and puts the marker, or compares the marker with the existing one. Returns
+    /// what an earlier run has done.
+    ///
+    /// # Errors
+    /// [`Taken`](CopyErrorKind::Taken) if another copy is there, and those of the store.
+    pub async fn begin(&self, plan: &Plan) -> CopyResult<Found> {
+        let marker = plan.marker();
+        if let Some(found) = &self.unfinished {
+            if found == marker.as_bytes() {
+                return Ok(Found::Unfinished);
+            }
+            let of = marker::source(found).unwrap_or_default();
+            return Err(taken(format!(
+                "an unfinished copy of {of:?} exists, but of another source or with other options: it cannot be \
+                 resumed with these"
+            )));
+        }
+        if self.is_taken {
+            if plan.is_complete(&self.storage()).await? {
+                return Ok(Found::Complete);
+            }
+            return Err(taken("the place is not empty, and it holds no unfinished copy"));
+        }
+        node::create_above(&self.storage, &self.root, plan.format(), &Writing::default()).await?;
+        if node::put_new(&self.storage, &marker::key(&self.root)?, marker).await? {
+            return Ok(Found::Nothing);
+        }
+        Err(taken("another writer has begun a copy there"))
+    }
+
+    /// Writes the documents, updates the consolidated metadata above the copy, and deletes the marker last: until then
+    /// the copy can be resumed.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn publish(&self, plan: &Plan, found: Found) -> CopyResult<()> {
+        // The copy must be durable before it becomes a node.
+        self.storage.sync().await?;
+        plan.write_documents(&self.storage(), found).await?;
+        self.storage.sync().await?;
+        plan.refresh(&self.storage, &self.root, plan.format()).await?;
+        self.storage.delete(&marker::key(&self.root)?).await?;
+        Ok(())
+    }
+}
+
+/// Returns the storage whose root is `prefix` of another one.
+pub(crate) fn below(storage: &Storage, prefix: &Prefix) -> Storage {
+    if prefix.is_root() {
+        return storage.clone();
+    }
+    Prefixed::over(storage, prefix.clone()).made_of(storage)
+}
+
+/// Whether there is an object below `root`. If the store cannot list, whether there is a node.
+async fn is_taken(storage: &Storage, root: &Prefix) -> CopyResult<bool> {
+    if storage.capabilities().list {
+        return Ok(!storage.list(root, None).await?.entries.is_empty());
+    }
+    Ok(node::documents(storage, root, None, &Limits::default()).await?.make_node())
+}
+
+fn taken(message: impl Into<String>) -> CopyError {
+    CopyError::new(CopyErrorKind::Taken, message)
+}

@@ -1,0 +1,41 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod blocking;
+mod blocks;
+mod change;
+mod choice;
+mod codecs;
+mod copy;
+mod destination;
+mod document;
+mod draft;
+mod elements;
+mod error;
+mod filter;
+mod indices;
+mod lengths;
+pub mod marker;
+mod memory;
+mod notes;
+mod objects;
+mod plan;
+mod rules;
+mod run;
+mod size;
+mod twice;
+mod work;
+
+pub use zarr_hierarchy::{self, objects::Moved};
+
+pub use change::Shards;
+pub use codecs::Codecs;
+pub use copy::Copy;
+pub use destination::{Destination, Found};
+pub use error::{CopyError, CopyErrorKind, CopyResult};
+pub use lengths::Lengths;
+pub use plan::{Node, Plan};
+pub use rules::{Chunks, Rule};
+pub use run::{Event, Progress, RunOptions};
+pub use size::Size;
+pub use work::{Done, Estimate};

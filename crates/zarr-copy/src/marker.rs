@@ -1,0 +1,71 @@
+//! The marker of an unfinished copy: an object at its root that names the source, until the copy is complete. **For
+//! authors of tools** that look for unfinished copies.
+
+use sha2::{Digest, Sha256};
+use zarr_array::meta::json::{Document, Object};
+use zarr_array::meta::{DocumentName, Ignore};
+use zarr_array::traits::{Key, Prefix, StoreResult};
+use zarr_array::{Limits, Storage};
+
+use crate::plan::{Kind, Plan};
+
+/// The name of the object. It begins with a period, so listings of nodes ignore it.
+pub const NAME: &str = ".zarr-copy.json";
+
+/// The largest marker, in bytes.
+pub const LARGEST: u64 = 1 << 20;
+
+/// Returns the key of the marker of a copy at `root`.
+///
+/// # Errors
+/// If the key is too long.
+pub fn key(root: &Prefix) -> StoreResult<Key> {
+    root.key(NAME)
+}
+
+/// Returns the source that a marker names.
+pub fn source(marker: &[u8]) -> Option<String> {
+    let document = Document::parse(marker, &Limits::default(), &mut Ignore).ok()?;
+    document.root.as_object()?.get("copy_of")?.to_text().ok().map(|text| text.into_owned())
+}
+
+/// Returns the source of the unfinished copy at `root`, if there is one.
+///
+/// # Errors
+/// Those of the store.
+pub async fn unfinished(storage: &Storage, root: &Prefix) -> StoreResult<Option<String>> {
+    let marker = storage.get(&key(root)?, LARGEST).await?;
+    Ok(marker.and_then(|found| source(&found)))
+}
+
+/// Makes the text of the marker. The same source, with the same documents and settings, gives the same text, because
+/// settings change the documents of the copy. Chunks do not count.
+pub(crate) fn text(source: &str, plan: &Plan) -> String {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        // The length separates the texts unambiguously.
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    add(source);
+    let mut documents = |of: Vec<(DocumentName, Option<String>)>| {
+        for (name, text) in of {
+            add(name.as_str());
+            add(text.as_deref().unwrap_or_default());
+        }
+    };
+    for node in plan.nodes() {
+        documents(node.documents());
+        if let Kind::Array(array) = &node.kind {
+            documents(array.source.metadata().documents());
+        }
+    }
+    for node in plan.nodes() {
+        add(node.below.as_str());
+        add(if node.consolidated { "consolidated" } else { "" });
+    }
+    let mut marker = Object::new();
+    marker.set("copy_of", source);
+    marker.set("digest", format!("sha256:{:x}", hash.finalize()));
+    marker.to_value().to_pretty()
+}

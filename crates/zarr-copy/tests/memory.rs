@@ -1,0 +1,114 @@
+//! The memory of copies, counted by an allocator.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(unsafe_code, reason = "a global allocator that counts")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use zarr_copy::zarr_hierarchy::standard;
+use zarr_copy::zarr_hierarchy::zarr_array::blocking::Array;
+use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, DataType, NdVec, Storage};
+use zarr_copy::{Copy, CopyErrorKind, Lengths, RunOptions, Shards, blocking};
+use zarr_store_fs::FsStore;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+fn add(bytes: usize) {
+    PEAK.fetch_max(LIVE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+}
+
+// SAFETY: every call goes unchanged to the allocator of the system.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        add(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        add(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The length of a side of the source, whose elements have 32 MiB.
+const SIDE: u64 = 2048;
+
+/// What is not counted: the contexts of compressors, one for each thread, documents, bookkeeping of the runs.
+const BESIDE: usize = 2 << 20;
+
+fn source(storage: &Storage, chunks: [u64; 2]) {
+    let meta = ArrayMeta::builder([SIDE, SIDE], DataType::UInt64).chunks(chunks).build().unwrap();
+    let array = Array::create(storage.clone(), "/", meta, &standard()).unwrap();
+    for row in (0..SIDE).step_by(256) {
+        // Random numbers do not become shorter when they are encoded.
+        let numbers = (0..256 * SIDE).map(|i| (row * SIDE + i).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        array.write([row..row + 256, 0..SIDE], &NdVec::new([256, SIDE], numbers).unwrap()).unwrap();
+    }
+}
+
+fn opened(folder: &std::path::Path, name: &str) -> Storage {
+    FsStore::create(folder.join(name)).unwrap().into()
+}
+
+/// One test, because the allocator counts for all threads.
+#[test]
+fn copies_stay_within_their_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    for (case, (from, to, shards, most)) in [
+        // Rows to columns, with room for a part of the array.
+        ([16, SIDE], [SIDE, 16], None, 8 << 20),
+        ([16, SIDE], [SIDE, 16], None, 3 << 20),
+        // Shards are joined from inner chunks.
+        ([256, 256], [64, 64], Some([512_u64, 512]), 18 << 20),
+        // A chunk of the source that is used in part.
+        ([512, 512], [100, 100], None, 8 << 20),
+        // As they are stored: 2 MiB each.
+        ([512, 512], [512, 512], None, 5 << 20),
+        // Many chunks in a block.
+        ([32, 32], [SIDE, 64], None, 8 << 20),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let storage = opened(folder.path(), &format!("source{case}"));
+        source(&storage, from);
+        let copy = Copy::new(storage, "/", &standard())
+            .chunks(Lengths::Shape(to.to_vec()))
+            .max_memory(most)
+            .threads(2);
+        let copy = match shards {
+            Some(shape) => copy.shards(Shards::Of(Lengths::Shape(Vec::from(shape)))),
+            None => copy,
+        };
+        let plan = blocking::plan(&copy).unwrap();
+        let to = opened(folder.path(), &format!("copy{case}"));
+        let most = usize::try_from(most).unwrap();
+        let before = LIVE.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        blocking::run(&plan, to, "/", RunOptions::new().verify(true), &|_| {}).unwrap();
+        let peak = PEAK.load(Relaxed) - before;
+        println!("{case}: {peak} of {most}, {:?}", plan.nodes()[0].estimate());
+        assert!(peak <= most + BESIDE, "{case}: {peak} of {most}");
+    }
+
+    let storage = opened(folder.path(), "source0");
+    let copy =
+        Copy::new(storage, "/", &standard()).chunks(Lengths::Shape(vec![SIDE, SIDE])).max_memory(1 << 20);
+    let e = blocking::plan(&copy).unwrap_err();
+    assert!(matches!(e.kind(), CopyErrorKind::Node(_)), "{e:?}");
+    assert!(e.to_string().contains("`max_memory`"), "{e}");
+}
