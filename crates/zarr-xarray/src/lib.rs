@@ -43,6 +43,7 @@ mod text;
 mod times;
 mod tree;
 mod units;
+mod unpack;
 mod variable;
 mod view;
 mod writers;
