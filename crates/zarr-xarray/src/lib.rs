@@ -38,6 +38,7 @@ mod plan;
 mod positions;
 mod region;
 mod related;
+mod release;
 mod stored;
 mod text;
 mod times;
