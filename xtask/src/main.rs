@@ -8,6 +8,7 @@ mod bench;
 mod book;
 mod command;
 mod conformance;
+mod datasets;
 mod examples;
 mod fixtures;
 mod install;
@@ -49,6 +50,8 @@ enum Task {
     Release(release::Args),
     /// Make mistakes in a copy of the sources, and check that the suites notice them
     Seeded(seeded::Args),
+    /// Compare datasets with xarray, in both directions
+    Datasets,
     /// Compare random selections with NumPy
     Selections(selections::Args),
     /// Compare our contender with its rivals, if the benchmark harness is present
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Task::Conformance(args) => conformance::run(&args),
         Task::Release(args) => release::run(&args),
         Task::Seeded(args) => seeded::run(&args),
+        Task::Datasets => datasets::run(),
         Task::Selections(args) => selections::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Services(args) => services::run(&args),
