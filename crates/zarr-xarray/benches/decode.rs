@@ -9,7 +9,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use serde_json::json;
-use zarr_hierarchy::zarr_array::traits::strided::zeroed;
+use zarr_hierarchy::zarr_array::traits::Scratch;
+use zarr_hierarchy::zarr_array::traits::codec::with_runs;
+use zarr_hierarchy::zarr_array::traits::strided::{Destination, Source, zeroed};
 use zarr_hierarchy::zarr_array::{Cpu, DataType, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, blocking::Group};
 use zarr_meta::v3::Extension;
@@ -30,6 +32,7 @@ fn main() {
     let (int16, float32) = (&numbers[..COUNT * 2], &numbers[..COUNT * 4]);
     println!("{:<44} {:>9} {:>9} {:>7} {:>7}", "", "ns", "copy ns", "ratio", "bound");
     kernels(int16, float32);
+    strided(int16);
     reads();
     times();
     selections();
@@ -80,7 +83,26 @@ fn kernels(int16: &[u8], float32: &[u8]) {
     }
 }
 
-/// Reads of 4 Mi packed elements in 256 chunks, on one thread. The result is new memory, and so is that of its copy.
+/// Decodes 256 chunks into their places in an image, as a read of uncompressed chunks does.
+fn strided(int16: &[u8]) {
+    let packing = packing(NumberType::Int16, &[-9], true, NumberType::Float64);
+    let (mut image, mut scratch) = (vec![0.0_f64; COUNT], Scratch::new());
+    paired("the same, chunks of 128 x 128 into an image", 1.25, || {
+        for (number, chunk) in (0_u64..).zip(black_box(int16).chunks(128 * 128 * 2)) {
+            let dst = Destination::of(&mut image, &[2048, 2048]).unwrap();
+            let dst = dst.sub(&[number / 16 * 128, number % 16 * 128], &[128, 128]).unwrap();
+            let src = Source::dense(chunk, &[128, 128], 2).unwrap();
+            let decode = |src: &[u8], dst: &mut [u8], _: &mut Scratch| {
+                packing.decode(src, dst).unwrap();
+                Ok(())
+            };
+            with_runs(&src, dst, &mut scratch, decode).unwrap();
+        }
+        black_box(&mut image);
+    });
+}
+
+/// Reads of 4 Mi packed elements in 256 chunks, on the threads of the store. The result is new memory, and so is that of its copy.
 fn reads() {
     let bytes = Extension::new("bytes").with("endian", "little");
     let zstd = Extension::new("zstd").with("level", 1).with("checksum", false);

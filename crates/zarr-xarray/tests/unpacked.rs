@@ -31,8 +31,11 @@ const TYPES: [DataType; 13] = [
 
 const SHAPE: [u64; 2] = [26, 300];
 
+/// A name, the chunks, the shards if there are any, and the codecs of the chunks.
+type Layout = (&'static str, [u64; 2], Option<[u64; 2]>, Vec<Extension>);
+
 /// Arrays with rows of several lengths, uncompressed, compressed, transposed, swapped, and in shards.
-fn layouts() -> Vec<(&'static str, [u64; 2], Option<[u64; 2]>, Vec<Extension>)> {
+fn layouts() -> Vec<Layout> {
     let bytes = |endian| Extension::new("bytes").with("endian", endian);
     let zstd = || Extension::new("zstd").with("level", 1).with("checksum", false);
     let turned = || {
@@ -101,12 +104,7 @@ fn noise(of: &DataType, count: usize, random: &mut fastrand::Rng) -> Vec<u8> {
 }
 
 /// A dataset with one variable "v", of which one corner is not stored.
-fn stored(
-    of: &DataType,
-    attributes: &Value,
-    layout: &(&'static str, [u64; 2], Option<[u64; 2]>, Vec<Extension>),
-    random: &mut fastrand::Rng,
-) -> Storage {
+fn stored(of: &DataType, attributes: &Value, layout: &Layout, random: &mut fastrand::Rng) -> Storage {
     let storage = Storage::from(MemoryStore::new());
     let root = Group::create(storage.clone(), "/", &standard()).unwrap();
     let (_, chunks, shards, codecs) = layout;

@@ -41,6 +41,7 @@ impl Scale {
     }
 
     /// Returns the count of a whole number, or `None` if it is out of range. [`NOT_A_TIME`] is unchanged.
+    #[inline]
     pub(crate) fn integer(self, number: i128) -> Option<i64> {
         if number == i128::from(NOT_A_TIME) {
             return Some(NOT_A_TIME);
@@ -49,8 +50,14 @@ impl Scale {
         let near = || i64::try_from(number).ok()?.checked_mul(self.step)?.checked_add(self.near?);
         match near() {
             Some(count) if count != NOT_A_TIME => Some(count),
-            _ => count_of(number * i128::from(self.step) + self.reference),
+            _ => self.wide(number),
         }
+    }
+
+    /// Returns the count of a whole number by arithmetic in 128 bits.
+    #[cold]
+    fn wide(self, number: i128) -> Option<i64> {
+        count_of(number * i128::from(self.step) + self.reference)
     }
 
     /// Returns the count of a float, or `None` if it is out of range. NaN becomes [`NOT_A_TIME`].
@@ -113,12 +120,12 @@ mod tests {
         for reference in [0, -719_162 * 86_400, far, far + 1, -far, -far - 1, -far - 2, 3 * far] {
             for unit in [Unit::Seconds, Unit::Hours, Unit::Days] {
                 let scale = Scale::new(unit, reference * 1_000_000_000, TimeUnit::Seconds).unwrap();
-                let wide = |n: i64| count_of(i128::from(n) * i128::from(scale.step) + scale.reference);
                 let edge = i64::MAX / scale.step;
                 let any = (0..200).map(|_| random.i64(..) >> random.u32(..64)).collect::<Vec<_>>();
                 for number in [0, 1, -1, edge, -edge, edge.saturating_add(1), i64::MAX].into_iter().chain(any)
                 {
-                    let wanted = if number == NOT_A_TIME { Some(NOT_A_TIME) } else { wide(number) };
+                    let wanted =
+                        if number == NOT_A_TIME { Some(NOT_A_TIME) } else { scale.wide(number.into()) };
                     assert_eq!(scale.integer(number.into()), wanted, "{number} {unit:?} since {reference}");
                 }
             }
