@@ -112,7 +112,7 @@ fn a_reader_never_sees_half_an_append() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes ten seconds"]
 fn ten_thousand_reads_never_see_half_an_append() {
     if let Ok(directory) = std::env::var(WRITER) {
         return write(&directory);
