@@ -16,7 +16,7 @@ impl Array {
     /// decoded chunks.
     ///
     /// ```
-    /// # use zarr_array::{Array, ArrayMeta, ArrayResult, DataType, FillValue, block_on, standard};
+    /// # use zarr_array::{Array, ArrayMeta, DataType, FillValue, NdVec, block_on, standard};
     /// use zarr_array::traits::codec::{Codec, Repr};
     /// use zarr_array::traits::kernel;
     ///
@@ -30,7 +30,7 @@ impl Array {
     /// # let Codec::ArrayArray(codec) = codec else { panic!() };
     ///
     /// let unpacked = array.recode("degrees", degrees.data_type, degrees.fill, codec)?;
-    /// block_on(unpacked.write(1..3, &[21.5, -3.2]))?;
+    /// block_on(unpacked.write(1..3, NdVec::new([2], vec![21.5, -3.2])?))?;
     /// assert_eq!(block_on(array.read::<i16>(..))?.as_slice(), [0, 215, -32, 0]);
     /// assert_eq!(block_on(unpacked.read::<f64>(2..))?.as_slice(), [-3.2, 0.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
