@@ -9,6 +9,7 @@ mod book;
 mod command;
 mod conformance;
 mod crash;
+mod datasets;
 mod examples;
 mod fixtures;
 mod fuzz;
@@ -51,6 +52,8 @@ enum Task {
     Release(release::Args),
     /// Make mistakes in a copy of the sources, and check that the suites notice them
     Seeded(seeded::Args),
+    /// Compare datasets with xarray, in both directions
+    Datasets,
     /// Compare random selections with NumPy
     Selections(selections::Args),
     /// Compare our contender with its rivals, if the benchmark harness is present
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Task::Conformance(args) => conformance::run(&args),
         Task::Release(args) => release::run(&args),
         Task::Seeded(args) => seeded::run(&args),
+        Task::Datasets => datasets::run(),
         Task::Selections(args) => selections::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Services(args) => services::run(&args),

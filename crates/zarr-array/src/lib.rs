@@ -32,6 +32,7 @@ mod pick;
 mod plan;
 mod progress;
 mod read;
+mod recode;
 mod resize;
 mod rows;
 mod select;

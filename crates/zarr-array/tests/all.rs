@@ -31,6 +31,7 @@ mod matrix;
 mod pod;
 mod pools;
 mod progress;
+mod recoded;
 mod rectilinear;
 mod round_trip;
 mod rows;

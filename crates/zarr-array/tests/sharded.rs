@@ -102,7 +102,7 @@ fn case() -> impl Strategy<Value = Case> {
         dims,
         (picks(), picks(), picks()),
         (
-            any::<[bool; 6]>(),
+            any::<[bool; 7]>(),
             select(
                 &["", r#","crc32c""#, r#",{"name":"zstd","configuration":{"level":1,"checksum":false}}"#][..],
             ),
@@ -125,8 +125,12 @@ fn case() -> impl Strategy<Value = Case> {
                     })
                     .collect();
                 let rank = dims.len();
-                let [nested, start, inner_start, big, store_fill, morton] = flags;
+                let [nested, start, inner_start, big, store_fill, morton, cast] = flags;
                 let mut codecs = String::new();
+                let wide = r#"{"name":"cast_value","configuration":{"data_type":"uint32"}},"#;
+                if cast && big {
+                    codecs += wide;
+                }
                 // the dimension of the array for each dimension at this place of the chain
                 let mut at: Vec<usize> = (0..rank).collect();
                 let reorder = |codecs: &mut String, at: &mut Vec<usize>, picks: &Option<Vec<Index>>| {
@@ -137,6 +141,9 @@ fn case() -> impl Strategy<Value = Case> {
                     }
                 };
                 reorder(&mut codecs, &mut at, &outside);
+                if cast && !big {
+                    codecs += wide;
+                }
                 let chunk: Vec<u64> = at.iter().map(|dim| dims[*dim].inner).collect();
                 let mut inner = String::new();
                 reorder(&mut inner, &mut at, &between);

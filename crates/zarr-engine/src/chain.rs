@@ -1,6 +1,7 @@
 //! The chain of codecs that encodes and decodes the chunks of an array. **For engine authors.**
 
 mod decode;
+mod elementwise;
 mod encode;
 mod plain;
 mod reorder;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Dims, Swap};
 
+use elementwise::{Elementwise, ElementwiseRead, ElementwiseUpdate};
 use plain::PlainRead;
 use reorder::{ReorderedRead, ReorderedUpdate, is_same};
 use zarr_traits::codec::{
@@ -23,7 +25,7 @@ use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch, Spec
 pub use steps::OptionalCodecs;
 
 /// A chain of codecs in document order: array → array, one array → bytes, bytes → bytes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Chain {
     array_array: Vec<Named<dyn ArrayArrayCodec>>,
     array_bytes: Named<dyn ArrayBytesCodec>,
@@ -40,6 +42,12 @@ pub struct Chain {
 struct Named<T: ?Sized> {
     name: String,
     codec: Arc<T>,
+}
+
+impl<T: ?Sized> Clone for Named<T> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), codec: self.codec.clone() }
+    }
 }
 
 impl<T: ?Sized> Named<T> {
@@ -124,6 +132,24 @@ impl Chain {
         Ok(Self { array_array, array_bytes, bytes_bytes, reprs, sizes, skipped, most })
     }
 
+    /// Returns this chain after one more codec, which encodes elements of `repr` to those of this chain. The codec is not
+    /// part of the metadata: the chain shows the same chunks as other elements.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::Unsupported`] if the codec encodes to another data type.
+    pub fn after(&self, name: &str, repr: Repr, codec: Arc<dyn ArrayArrayCodec>) -> CodecResult<Self> {
+        let (made, wanted) = (codec.encoded_repr()?, self.repr());
+        if (&made.data_type, made.rank) != (&wanted.data_type, wanted.rank) {
+            let message = format!("it makes elements of {}, expected {}", made.data_type, wanted.data_type);
+            return Err(CodecError::new(CodecErrorKind::Unsupported, message).in_codec(name, "open"));
+        }
+        let mut chain = self.clone();
+        chain.sizes.insert(0, repr.data_type.memory_size());
+        chain.reprs.insert(0, repr);
+        chain.array_array.insert(0, Named { name: name.to_owned(), codec });
+        Ok(chain)
+    }
+
     /// The representation of the chunks that the chain encodes.
     pub fn repr(&self) -> &Repr {
         &self.reprs[0]
@@ -162,7 +188,7 @@ impl Chain {
     /// Returns the order of dimensions and the byte swap if the encoded form of a chunk is its elements. Dimension `i`
     /// of the encoded form is dimension `order[i]` of the chunk.
     pub fn plain(&self, rank: usize) -> Option<(Dims, Swap)> {
-        let known = self.bytes_bytes.is_empty() && self.skipped.is_empty();
+        let known = self.bytes_bytes.is_empty() && self.skipped.is_empty() && self.only_layouts();
         let swap = self.array_bytes.codec.plain().filter(|_| known)?;
         Some((self.order(rank)?, swap))
     }
@@ -196,7 +222,11 @@ impl Chain {
             Some(swap) => Box::new(PlainRead { shape, part, size: *self.sizes.last()?, swap, hints }),
             None => codec.partial(&shape, &part, hints, known)?,
         };
-        Some(if is_same(&order) { read } else { Box::new(ReorderedRead { read, order }) })
+        let read = if is_same(&order) { read } else { Box::new(ReorderedRead { read, order }) };
+        Some(match self.elementwise() {
+            None => read,
+            Some(codecs) => Box::new(ElementwiseRead { read, codecs }),
+        })
     }
 
     /// Returns a writer for elements of a chunk of `shape` by its inner chunks. With `None` the caller
@@ -212,7 +242,18 @@ impl Chain {
         }
         let order = self.order(shape.len())?;
         let update = self.array_bytes.codec.update(&permute(shape, &order)?, &picks.permute(&order)?, how)?;
-        Some(if is_same(&order) { update } else { Box::new(ReorderedUpdate { update, order }) })
+        let update = if is_same(&order) { update } else { Box::new(ReorderedUpdate { update, order }) };
+        Some(match self.elementwise() {
+            None => update,
+            Some(codecs) => Box::new(ElementwiseUpdate { update, codecs }),
+        })
+    }
+
+    /// The codecs that convert each element alone, if there are any.
+    fn elementwise(&self) -> Option<Arc<Elementwise>> {
+        let codecs = self.array_array.iter().zip(&self.sizes[1..]);
+        let codecs: Vec<_> = codecs.filter(|(named, _)| named.codec.is_elementwise()).collect();
+        (!codecs.is_empty()).then(|| Arc::new(Elementwise::new(&self.reprs[0], codecs)))
     }
 
     fn only_layouts(&self) -> bool {

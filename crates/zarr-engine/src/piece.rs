@@ -26,7 +26,8 @@ pub fn run_piece(
                 Some(order) => dst.permute(order)?,
                 None => dst,
             };
-            chain.decode_part(src, chunk, part, dst, scratch).map_err(|e| e.in_inner_chunk(number))
+            let decoded = chain.decode_part(src, chunk, part, dst, scratch);
+            decoded.map_err(|e| if number.is_empty() { e } else { e.in_inner_chunk(number) })
         }
         Job::Fill(fill) => Ok(dst.fill(fill.bytes())?),
         job => Err(CodecError::new(

@@ -21,6 +21,7 @@ mod plain;
 #[cfg(feature = "bytemuck")]
 mod pod;
 mod rows;
+mod runs;
 mod source;
 mod swap;
 mod transpose;
@@ -35,6 +36,7 @@ pub use output::Output;
 pub use plain::{Plain, bytes_of, bytes_of_mut, zero, zeroed};
 #[cfg(feature = "bytemuck")]
 pub use pod::PlainPod;
+pub use runs::Runs;
 pub use source::Source;
 pub use swap::{Swap, swap_in_place};
 pub use view::{View, ViewMut};

@@ -177,6 +177,33 @@ proptest! {
     }
 
     #[test]
+    fn runs_pair_each_element_with_that_at_the_same_position(
+        (to, from) in (shapes(), select(&SIZES[..]), select(&SIZES[..]))
+            .prop_flat_map(|(shape, to, from)| (apart(shape.clone(), to), sources(shape, from)))
+    ) {
+        let src = noise(from.buffer);
+        let mut dst = vec![0xEE; to.buffer];
+        // Each destination element is filled with the first byte of its source element.
+        let firsts = from.elements().iter().flat_map(|&at| vec![src[at]; to.size]).collect::<Vec<u8>>();
+        let mut expected = dst.clone();
+        to.scatter(&firsts, &mut expected);
+        let source = from.source(&src);
+        let runs = to.destination(&mut dst).runs(&source).unwrap();
+        let (count, bytes) = (runs.len(), runs.run_bytes());
+        prop_assert_eq!(count * bytes, to.elements().len() * to.size);
+        let mut seen = 0;
+        for (made, given) in runs {
+            prop_assert_eq!((made.len(), made.len() / to.size), (bytes, given.len() / from.size));
+            for (made, given) in made.chunks_mut(to.size).zip(given.chunks(from.size)) {
+                made.fill(given[0]);
+            }
+            seen += 1;
+        }
+        prop_assert_eq!(seen, count);
+        prop_assert_eq!(dst, expected);
+    }
+
+    #[test]
     fn gather_and_scatter_move_each_element(
         (to, places, seed) in shape_and_size().prop_flat_map(|(shape, size)| {
             let lists: Vec<_> = shape.iter().map(|n| lists(*n as usize)).collect();

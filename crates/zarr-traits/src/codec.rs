@@ -248,6 +248,32 @@ impl EncodedSize {
     }
 }
 
+/// As [`with_dense`] for codecs that convert each element alone: `step` gets runs of elements that are contiguous on
+/// both sides, in any order. So a destination with strides, such as a part of an array, needs no copy.
+///
+/// # Errors
+/// As [`with_dense`].
+pub fn with_runs(
+    src: &Source<'_>,
+    mut dst: Destination<'_>,
+    scratch: &mut Scratch,
+    mut step: impl FnMut(&[u8], &mut [u8], &mut Scratch) -> CodecResult<()>,
+) -> CodecResult<()> {
+    let mut runs = dst.reborrow().runs(src)?;
+    let is_one = runs.len() <= 1;
+    if is_one || runs.run_bytes() >= SHORT_RUN {
+        let done = runs.try_for_each(|(made, given)| step(given, made, scratch));
+        if is_one || done.is_ok() {
+            return done;
+        }
+        // An error may name a position. It is that in the whole, not that in a run.
+    }
+    with_dense(src, dst, scratch, step)
+}
+
+/// Runs of fewer bytes are copied together first, because each call of a kernel costs as much as some dozen elements.
+const SHORT_RUN: usize = 256;
+
 /// Returns the error of a decoder whose output exceeds its destination.
 pub fn too_large() -> CodecError {
     CodecError::new(CodecErrorKind::TooLarge, "it decodes to more bytes than declared")
@@ -424,6 +450,13 @@ pub trait ArrayArrayCodec: Debug + Send + Sync {
     /// `order[i]`. The chain then changes strides instead of moving elements, and calls neither `decode` nor `encode`.
     fn as_layout(&self) -> Option<&[u64]> {
         None
+    }
+
+    /// Whether the codec converts each element alone and keeps its place, so that parts and reordered dimensions are
+    /// encoded and decoded as whole chunks are. The encoded shape is then that of the chunk. Partial reads and writes
+    /// of the codecs after it work through such a codec.
+    fn is_elementwise(&self) -> bool {
+        false
     }
 
     /// Whether the codec only changes the shape and keeps the elements and their C order. If the elements are

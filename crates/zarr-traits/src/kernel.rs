@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Dims, Source};
 
-use crate::codec::{ArrayArrayCodec, Codec, Repr, with_dense};
+use crate::codec::{ArrayArrayCodec, Codec, Repr, with_dense, with_runs};
 use crate::dtype::DataType;
 use crate::error::CodecResult;
 use crate::fill::FillValue;
@@ -44,7 +44,8 @@ pub use elementwise::elementwise;
 /// An operation on elements. They are contiguous in C order and in the byte order of this machine. Source and
 /// destination hold the same number of elements.
 pub trait Kernel: Debug + Send + Sync + 'static {
-    /// Whether each element is encoded separately. Parts of chunks are then decoded without the rest.
+    /// Whether each element is encoded separately. Parts of chunks are then decoded without the rest, and a call may
+    /// get any elements of a chunk.
     fn is_elementwise(&self) -> bool {
         true
     }
@@ -93,11 +94,25 @@ impl<K: Kernel> ArrayArrayCodec for KernelCodec<K> {
         self.kernel.is_elementwise().then(|| part.clone())
     }
 
+    fn is_elementwise(&self) -> bool {
+        self.kernel.is_elementwise()
+    }
+
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        with_dense(&src, dst, scratch, |src, dst, scratch| self.kernel.decode(src, dst, scratch))
+        let step = |src: &[u8], dst: &mut [u8], scratch: &mut _| self.kernel.decode(src, dst, scratch);
+        if self.is_elementwise() {
+            with_runs(&src, dst, scratch, step)
+        } else {
+            with_dense(&src, dst, scratch, step)
+        }
     }
 
     fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        with_dense(&src, dst, scratch, |src, dst, scratch| self.kernel.encode(src, dst, scratch))
+        let step = |src: &[u8], dst: &mut [u8], scratch: &mut _| self.kernel.encode(src, dst, scratch);
+        if self.is_elementwise() {
+            with_runs(&src, dst, scratch, step)
+        } else {
+            with_dense(&src, dst, scratch, step)
+        }
     }
 }

@@ -181,7 +181,7 @@ pub trait DecodePart: Debug + Send + Sync {
 /// A part of an inner chunk.
 #[derive(Debug, Clone)]
 pub struct InnerPart {
-    /// The index of the inner chunk, for error messages.
+    /// The index of the inner chunk, for error messages. Empty if the chunk has no inner chunks.
     pub number: Dims,
     /// The codecs of the inner chunk.
     pub chain: Arc<dyn DecodePart>,

@@ -7,6 +7,7 @@ mod holders;
 mod parts;
 
 use std::ops::Range;
+use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::{Array, ArrayError, ArrayErrorKind};
@@ -31,8 +32,29 @@ pub enum Append {
     /// range first. The ranges become visible in their order, so an append waits for those before it.
     ///
     /// The dataset needs consolidated metadata, which hides reserved ranges from readers. A writer that dies leaves its
-    /// range reserved, and later appends fail: then resize the array that their error names.
+    /// range reserved. Readers do not notice, but later appends fail after a minute:
+    /// [`release`](Dataset::release) gives the range back.
     Shared,
+    /// As [`Shared`](Self::Shared), but waits only this long while no earlier append ends.
+    SharedFor(Duration),
+}
+
+/// How long a shared append waits while no earlier one ends.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Append {
+    /// How long to wait for other writers. `None`: there are no others.
+    fn patience(self) -> Option<Duration> {
+        match self {
+            Self::Alone => None,
+            Self::Shared => Some(PATIENCE),
+            Self::SharedFor(patience) => Some(patience),
+        }
+    }
+
+    fn is_shared(self) -> bool {
+        self.patience().is_some()
+    }
 }
 
 impl Dataset {
@@ -75,7 +97,7 @@ impl Dataset {
         let parts = Parts::encode(self, dimension, more).await?;
         let attributes = parts.attributes.clone();
         let mut holders = Holders::above(&self.shared.group)?;
-        if how == Append::Shared {
+        if how.is_shared() {
             holders.find().await?;
         }
         parts.append(how, &holders).await?;
@@ -88,7 +110,7 @@ impl Parts {
     async fn append(mut self, how: Append, holders: &Holders) -> XarrayResult<()> {
         let range = self.range(how).await?;
         let added = self.add(&range, how, holders).await;
-        if added.is_err() && how == Append::Shared {
+        if added.is_err() && how.is_shared() {
             // Gives the range back, unless another writer has reserved the next one already.
             let released =
                 async { self.leader.at(range.start)?.store_shape(&self.leader.shape(range.end)).await };
@@ -105,15 +127,17 @@ impl Parts {
                 let old = leader.array.shape().to_vec();
                 leader.array.clone().store_shape(&old).await.map(|()| self.start..self.start + self.length)
             }
-            Append::Shared => leader.array.extend(leader.axis.unwrap_or(0), self.length).await,
+            Append::Shared | Append::SharedFor(_) => {
+                leader.array.extend(leader.axis.unwrap_or(0), self.length).await
+            }
         };
         range.map_err(|error| XarrayError::from(error).with_variable(&leader.name))
     }
 
     async fn add(&mut self, range: &Range<u64>, how: Append, holders: &Holders) -> XarrayResult<()> {
         let longer = self.write(range).await?;
-        if how == Append::Shared {
-            holders.wait_for(&self.leader, range.start).await?;
+        if let Some(patience) = how.patience() {
+            holders.wait_for(&self.leader, range.start, patience).await?;
         }
         self.store_shapes(longer, range, how).await?;
         let all: Vec<&Part> = self.grown.iter().chain([&self.leader]).collect();
@@ -121,7 +145,7 @@ impl Parts {
             Ok(()) => Ok(()),
             Err(Stale { error, is_certain: true }) => {
                 // A reserved range is given back elsewhere.
-                let done = if how == Append::Shared { self.grown.iter().collect() } else { all };
+                let done = if how.is_shared() { self.grown.iter().collect() } else { all };
                 Err(self.undo(done, range, error).await)
             }
             Err(Stale { error, .. }) => {

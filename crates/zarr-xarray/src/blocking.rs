@@ -128,6 +128,14 @@ impl Dataset {
         block_on(self.0.append_with(dimension, more, how))
     }
 
+    /// Gives back the ranges along a dimension that dead writers of shared appends have reserved.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::release`](crate::Dataset::release).
+    pub fn release(&self, dimension: &str) -> XarrayResult<()> {
+        block_on(self.0.release(dimension))
+    }
+
     /// Writes parts of variables to the region that the indexes of `part` name.
     ///
     /// # Errors

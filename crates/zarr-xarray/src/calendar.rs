@@ -106,7 +106,15 @@ impl Calendar {
             return None;
         }
         let (rule, shift) = if self == Self::Standard && days < REFORM { MIXED } else { self.rule() };
-        let (year, month, day) = rule.date(days + shift);
+        // A branch for each rule: divisions by constants are several times faster.
+        let days = days + shift;
+        let (year, month, day) = match rule {
+            Rule::Gregorian => Rule::Gregorian.date(days),
+            Rule::Julian => Rule::Julian.date(days),
+            Rule::NoLeap => Rule::NoLeap.date(days),
+            Rule::AllLeap => Rule::AllLeap.date(days),
+            Rule::Days360 => Rule::Days360.date(days),
+        };
         let year = if year <= 0 && !self.has_year_zero() { year - 1 } else { year };
         Some(Date { year, month, day })
     }
@@ -139,6 +147,7 @@ enum Rule {
 
 impl Rule {
     /// Days before 1 March of `year`.
+    #[inline(always)]
     const fn before(self, year: i64) -> i64 {
         match self {
             Self::Gregorian => 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400),
@@ -150,6 +159,7 @@ impl Rule {
     }
 
     /// The number of years after which the rule repeats, and their days.
+    #[inline(always)]
     const fn cycle(self) -> (i64, i64) {
         match self {
             Self::Gregorian => (400, 146_097),
@@ -162,6 +172,7 @@ impl Rule {
 
     /// Days from 1 March to the first of a month, where March is month 0. Five months from March or August on have 153
     /// days.
+    #[inline(always)]
     const fn before_month(self, month: i64) -> i64 {
         match self {
             Self::Days360 => 30 * month,
@@ -170,6 +181,7 @@ impl Rule {
     }
 
     /// The month with the day that lies `days` after 1 March, where March is month 0.
+    #[inline(always)]
     const fn month(self, days: i64) -> i64 {
         match self {
             Self::Days360 => days / 30,
@@ -183,6 +195,7 @@ impl Rule {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a month is at most 12, a day at most 31")]
+    #[inline(always)]
     const fn date(self, days: i64) -> (i64, u8, u8) {
         let (years, cycle) = self.cycle();
         let mut year = (days * years).div_euclid(cycle);

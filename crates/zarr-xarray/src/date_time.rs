@@ -57,7 +57,8 @@ impl DateTime {
     pub(crate) fn on_day(calendar: Calendar, days: i64, nanosecond: i64) -> Option<Self> {
         let date = calendar.date(days)?;
         let (seconds, nanosecond) = ((nanosecond / SECOND) as u32, (nanosecond % SECOND) as u32);
-        let [hour, minute, second] = [seconds / 3600, seconds / 60 % 60, seconds % 60].map(|part| part as u8);
+        let (hour, minute, second) =
+            ((seconds / 3600) as u8, (seconds / 60 % 60) as u8, (seconds % 60) as u8);
         Some(Self { date, hour, minute, second, nanosecond })
     }
 

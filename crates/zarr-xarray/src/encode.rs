@@ -17,8 +17,9 @@ use crate::number::{NumberType, Scalar};
 use crate::times::encode::{Encoded, NumberKind, TimeEncoding, encode_spans, encode_times};
 use crate::times::{Spans, Times};
 
-/// The number of arrays that are written at the same time.
-pub(crate) const AT_ONCE: usize = 8;
+/// The number of arrays that are written at the same time. Their elements are in memory anyhow, and the storage limits its
+/// requests.
+pub(crate) const AT_ONCE: usize = 64;
 
 /// The attributes that this crate writes itself. As attributes of the user they would change the elements.
 const RESERVED: [&str; 8] = [

@@ -113,9 +113,20 @@ pub(crate) fn nanoseconds(unit: TimeUnit, count: i64) -> Option<i128> {
 /// Returns the fields of a time, or `None` if it is missing. It uses 64 bits because it runs for every element that is
 /// shown.
 fn date_time(calendar: Calendar, unit: TimeUnit, count: i64) -> Option<DateTime> {
-    let counts = DAY / unit.nanoseconds();
-    let of_day = count.rem_euclid(counts) * unit.nanoseconds();
-    (count != NOT_A_TIME).then(|| DateTime::on_day(calendar, count.div_euclid(counts), of_day))?
+    // A branch for each unit: divisions by constants are several times faster.
+    let (day, of_day) = match unit {
+        TimeUnit::Seconds => split::<1_000_000_000>(count),
+        TimeUnit::Milliseconds => split::<1_000_000>(count),
+        TimeUnit::Microseconds => split::<1000>(count),
+        TimeUnit::Nanoseconds => split::<1>(count),
+    };
+    (count != NOT_A_TIME).then(|| DateTime::on_day(calendar, day, of_day))?
+}
+
+/// Returns the day of a count of `NANOSECONDS`, and the nanoseconds since its beginning.
+fn split<const NANOSECONDS: i64>(count: i64) -> (i64, i64) {
+    let counts = DAY / NANOSECONDS;
+    (count.div_euclid(counts), count.rem_euclid(counts) * NANOSECONDS)
 }
 
 /// Converts counts to another unit. Missing values stay missing.

@@ -1,14 +1,14 @@
-//! The number of requests of opening, selecting and reading.
+//! The number of requests of opening, selecting, reading and writing, and of consecutive ones (round trips).
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use zarr_conformance::instruments::Counting;
+use zarr_conformance::instruments::{Counting, Counts, Network, Simulated};
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::zarr_array::{DataType, Storage, standard};
+use zarr_hierarchy::zarr_array::{DataType, NdVec, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, ExistingNode, Format, GroupMeta, GroupOptions};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::{DataTree, Dataset};
-use zarr_xarray::{Labels, Positions};
+use zarr_xarray::{Append, Encoding, Labels, NewDataset, NewVariable, Positions, XarrayResult};
 
 /// The lengths of the coordinates of [`stored`].
 const COORDINATES: [(&str, u64); 4] = [("time", 8), ("level", 2), ("lat", 4), ("lon", 6)];
@@ -65,7 +65,8 @@ fn opening_reads_documents_only() {
         (Format::V3, false, 32),
         // `zarr.json`, the two documents of the group, and the consolidated metadata.
         (Format::V2, true, 4),
-        // The same, a list, and two documents of each array.
+        // The same, a list, and two documents of each array. None can go: without a given format `zarr.json` may exist,
+        // and without a list nothing tells the names of the arrays.
         (Format::V2, false, 65),
     ] {
         let (storage, counting) = Counting::over(&stored(format, consolidated));
@@ -122,4 +123,117 @@ fn a_consolidated_tree_is_one_request() {
     let (storage, counting) = Counting::over(&storage);
     let tree = DataTree::open(Group::open(storage, "/", &standard()).unwrap()).unwrap();
     assert_eq!((tree.paths().count(), counting.counts().requests()), (11, 1));
+}
+
+/// `count` time steps of 26 variables, each step a chunk of each variable. The axes of space have one chunk each.
+fn weather(from: i32, count: i32) -> NewDataset {
+    let steps = u64::try_from(count).unwrap();
+    let mut new = NewDataset::new()
+        .coordinate("time", NewVariable::new(["time"], (from..from + count).collect::<Vec<i32>>()));
+    for number in 0..26 {
+        let values = NdVec::new([steps, 4, 6], vec![1.5_f32; usize::try_from(count * 24).unwrap()]).unwrap();
+        new = new.variable(&format!("v{number:02}"), NewVariable::new(["time", "lat", "lon"], values));
+    }
+    new
+}
+
+/// The first four steps: 29 arrays.
+fn first() -> NewDataset {
+    let mut new = weather(0, 4);
+    for (name, length) in [("lat", 4), ("lon", 6)] {
+        new = new.coordinate(name, NewVariable::new([name], (0..length).collect::<Vec<i32>>()));
+    }
+    for number in 0..26 {
+        let values = NdVec::new([4, 4, 6], vec![1.5_f32; 96]).unwrap();
+        let chunks = Encoding::new().chunks([1, 4, 6]);
+        let variable = NewVariable::new(["time", "lat", "lon"], values).encoding(chunks);
+        new = new.variable(&format!("v{number:02}"), variable);
+    }
+    new
+}
+
+/// Runs `work` over a network without limit on the requests in flight. Returns the requests and the round trips.
+fn cost<F: Future<Output = XarrayResult<()>>>(
+    storage: &Storage,
+    work: impl FnOnce(Storage) -> F,
+) -> (Counts, u64) {
+    let network = Network { in_flight: 1024, ..Network::default() };
+    let (far, simulated) = Simulated::virtually(storage, network);
+    let (counted, counting) = Counting::over(&far);
+    simulated.run(work(counted)).unwrap();
+    (counting.counts(), simulated.round_trips())
+}
+
+async fn open(storage: Storage) -> XarrayResult<zarr_xarray::Dataset> {
+    zarr_xarray::Dataset::open(zarr_xarray::Group::open(storage, "/", &standard()).await?).await
+}
+
+#[test]
+fn a_dataset_is_created_with_a_request_for_each_object() {
+    for (format, documents) in [(Format::V3, 29), (Format::V2, 2 * 29 + 1)] {
+        let storage = Storage::from(MemoryStore::new());
+        let (used, trips) = cost(&storage, async |storage| {
+            let new = first().format(format);
+            zarr_xarray::Dataset::create(storage, "/", new, &standard()).await.map(drop)
+        });
+        println!("create {format:?}: {trips} round trips, {used:?}");
+        assert!(used.puts <= documents + 107 + 2, "{format:?}: {used:?}");
+        // Each place is asked for the documents of other nodes, and consolidation reads all documents.
+        assert!(used.requests() - used.puts <= 245, "{format:?}: {used:?}");
+        assert!(trips <= 20, "{format:?}: {trips}");
+    }
+}
+
+#[test]
+fn a_step_is_appended_with_two_requests_for_each_document() {
+    // In format 2 a document is looked for in three places before it is changed.
+    for (format, most) in [(Format::V3, 90), (Format::V2, 150)] {
+        for how in [Append::Alone, Append::Shared] {
+            let storage = Storage::from(MemoryStore::new());
+            Dataset::create(storage.clone(), "/", first().format(format), &standard()).unwrap();
+            let (opened, _) = cost(&storage, async |storage| open(storage).await.map(drop));
+            let (used, trips) = cost(&storage, async |storage| {
+                open(storage).await?.append_with("time", weather(4, 1), how).await
+            });
+            println!("append {format:?} {how:?}: {trips} round trips, {used:?}");
+            assert!((used - opened).requests() <= most, "{format:?} {how:?}: {used:?}");
+            assert!(trips <= 20, "{format:?} {how:?}: {trips}");
+        }
+    }
+}
+
+/// The time axis is read once and each chunk is put, without a read.
+#[test]
+fn a_region_is_written_with_one_request_for_each_chunk() {
+    let storage = Storage::from(MemoryStore::new());
+    Dataset::create(storage.clone(), "/", first(), &standard()).unwrap();
+    let (used, trips) =
+        cost(&storage, async |storage| open(storage).await?.write_region(weather(2, 1)).await);
+    println!("region: {trips} round trips, {used:?}");
+    assert_eq!(used.puts, 26, "{used:?}");
+    // One of them opens the dataset.
+    assert!(used.requests() <= 28 + 1, "{used:?}");
+    assert!(trips <= 4, "{trips}");
+}
+
+#[test]
+fn independent_requests_are_made_at_the_same_time() {
+    for (format, consolidated, most) in
+        [(Format::V3, true, 1), (Format::V3, false, 3), (Format::V2, true, 3), (Format::V2, false, 5)]
+    {
+        let storage = stored(format, consolidated);
+        let (_, trips) = cost(&storage, async |storage| open(storage).await.map(drop));
+        assert!(trips <= most, "{format:?} {consolidated}: {trips}");
+    }
+    let storage = stored(Format::V3, true);
+    let (used, trips) = cost(&storage, async |storage| {
+        let box_ = [
+            ("time", Labels::from("2000-01-21")),
+            ("lat", Labels::between(30, 10)),
+            ("lon", Labels::nearest(21)),
+        ];
+        let part = open(storage).await?.sel(box_).await?;
+        part.variable("v07")?.read::<f64>().await.map(drop)
+    });
+    assert_eq!((used.requests(), trips), (5, 3));
 }

@@ -64,6 +64,12 @@ impl Chain {
             let inner = Destination::dense(memory, wanted.shape(), size)?;
             return self.decode_array(level + 1, src, &encoded, &wanted, inner, scratch);
         }
+        if decodes_part && self.is_raw_after(level) {
+            let elements =
+                Source::dense(src, &encoded, size).map_err(|e| CodecError::corrupt(e.to_string()))?;
+            let elements = elements.sub(wanted.start(), wanted.shape())?;
+            return named.decode(|codec| codec.decode(elements, dst, scratch));
+        }
         let mut buffer = scratch.take(byte_len(wanted.shape(), size)?)?;
         let inner = Destination::dense(&mut buffer, wanted.shape(), size)?;
         self.decode_array(level + 1, src, &encoded, &wanted, inner, scratch)?;
@@ -79,6 +85,12 @@ impl Chain {
         }
         scratch.give(buffer);
         Ok(())
+    }
+
+    /// Whether the codecs after the array → array codec at `level` leave the elements as they are in memory.
+    fn is_raw_after(&self, level: usize) -> bool {
+        let is_last = level + 1 == self.array_array.len() && self.bytes_bytes.is_empty();
+        is_last && self.array_bytes.codec.plain().is_some_and(Swap::is_none)
     }
 
     /// Decodes with the bytes → bytes codecs, the last one first, then with the array → bytes codec.

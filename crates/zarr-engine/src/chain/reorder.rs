@@ -1,4 +1,4 @@
-//! Partial reads and writes through codecs that only reorder dimensions.
+//! Partial reads and writes through codecs that only reorder dimensions, or convert single elements.
 
 use bytes::Bytes;
 use zarr_strided::{Dims, Source};
@@ -14,10 +14,13 @@ use zarr_traits::{Region, inverse, permute};
 
 impl Chain {
     /// Returns the order of dimensions that the array → bytes codec sees: its dimension `i` is dimension `order[i]` of
-    /// the chunk. Returns `None` if a codec before it does more than reorder dimensions.
+    /// the chunk. Returns `None` if a codec before it neither reorders dimensions nor converts single elements.
     pub(super) fn order(&self, rank: usize) -> Option<Dims> {
         let same: Dims = (0..rank as u64).collect();
-        self.array_array.iter().try_fold(same, |order, named| permute(&order, named.codec.as_layout()?))
+        self.array_array.iter().try_fold(same, |order, named| match named.codec.as_layout() {
+            Some(layout) => permute(&order, layout),
+            None => named.codec.is_elementwise().then_some(order),
+        })
     }
 }
 

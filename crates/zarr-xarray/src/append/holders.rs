@@ -73,7 +73,7 @@ impl Holders {
     ///
     /// # Errors
     /// `Access` if an earlier append does not end, or the length is larger.
-    pub(super) async fn wait_for(&self, leader: &Part, start: u64) -> XarrayResult<()> {
+    pub(super) async fn wait_for(&self, leader: &Part, start: u64, most: Duration) -> XarrayResult<()> {
         // The last place is the last that an append changes.
         let Some((group, key)) = self.places.last() else { return Ok(()) };
         let mut patience = Patience::default();
@@ -90,11 +90,11 @@ impl Holders {
                     key.as_str()
                 )));
             }
-            if !patience.wait(length).await {
+            if !patience.wait(length, most).await {
                 let length = length.unwrap_or(0);
                 return Err(conflict(format!(
                     "an earlier append along {name:?} does not end: the positions {length}..{start} are reserved; if \
-                     its writer is dead, resize {name:?} to {length}"
+                     its writer is dead, release them"
                 )));
             }
         }
@@ -188,9 +188,6 @@ pub(super) struct Stale {
 /// The longest wait between two looks.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// How long an append waits while no earlier one ends.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// The waits for earlier appends. They begin again whenever one of them ends.
 #[derive(Debug, Default)]
 struct Patience {
@@ -200,12 +197,12 @@ struct Patience {
 }
 
 impl Patience {
-    /// Waits. Returns `false` if the length has not changed for a long time.
-    async fn wait(&mut self, length: Option<u64>) -> bool {
+    /// Waits. Returns `false` if the length has not changed for `most`.
+    async fn wait(&mut self, length: Option<u64>, most: Duration) -> bool {
         if self.length != length {
             *self = Self { length, next: Duration::from_millis(1), waited: Duration::ZERO };
         }
-        if self.waited >= PATIENCE {
+        if self.waited >= most {
             return false;
         }
         // There is no clock in a browser. The requests are a wait, too.

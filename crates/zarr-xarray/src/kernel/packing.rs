@@ -7,6 +7,7 @@
 use super::element::{Complex, Element, Float, Real, each, try_each};
 use crate::error::{XarrayError, XarrayResult};
 use crate::number::{NumberType, Scalar};
+use crate::times::NOT_A_TIME;
 
 /// How numbers are stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +61,22 @@ impl Packing {
         }
     }
 
+    /// Decodes whole numbers of time units to `i64`. A missing element becomes [`NOT_A_TIME`](crate::NOT_A_TIME).
+    ///
+    /// # Errors
+    /// `OutOfRange` for a number that `i64` does not have. The error names the first such element. `Invalid` as
+    /// [`decode`](Self::decode), and for floats.
+    pub(crate) fn decode_counts(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+        with_real!(
+            self.stored,
+            S => {
+                let count = |stored: S| i64::try_from(stored.to_integer()?).ok();
+                try_masked(src, dst, &self.missing(), NOT_A_TIME, count, too_far::<S>)
+            },
+            Err(self.impossible())
+        )
+    }
+
     fn decode_floats<D: Float>(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let (scale, offset) = self.factors::<D>(-0.0);
         with_real!(
@@ -106,7 +123,7 @@ impl Packing {
         with_real!(
             self.stored,
             S => {
-                let missing = self.missing::<S>().first().copied().or_else(|| S::of_f64(f64::NAN));
+                let missing = self.missing::<S>().first().or_else(|| S::of_f64(f64::NAN));
                 let encoded = |given: G| {
                     let float = given.to_f64();
                     match (float.is_nan(), is_scaled) {
@@ -128,8 +145,14 @@ impl Packing {
     }
 
     /// Returns the missing values as elements.
-    pub(super) fn missing<S: Element>(&self) -> Vec<S> {
-        self.missing.iter().filter_map(|scalar| S::of(*scalar)).collect()
+    pub(super) fn missing<S: Element>(&self) -> Missing<S> {
+        let mut found = self.missing.iter().filter_map(|scalar| S::of(*scalar));
+        match (found.next(), found.next(), found.next()) {
+            (None, ..) => Missing::None,
+            (Some(a), None, _) => Missing::One(a),
+            (Some(a), Some(b), None) => Missing::Two(a, b),
+            (Some(a), Some(b), Some(c)) => Missing::Many([a, b, c].into_iter().chain(found).collect()),
+        }
     }
 
     pub(super) fn impossible(&self) -> XarrayError {
@@ -143,18 +166,64 @@ pub(super) fn refused(float: f64, stored: NumberType) -> String {
     format!("is {float}, which {} does not have", stored.data_type())
 }
 
+/// Returns the reason why a number is no count of a time.
+pub(super) fn too_far<S: Real>(stored: S) -> String {
+    format!("({}) is too far away", stored.to_f64())
+}
+
+/// The missing values of a type. Each number of values has a loop of its own, which the compiler can turn into vector
+/// instructions.
+pub(super) enum Missing<S> {
+    None,
+    One(S),
+    Two(S, S),
+    Many(Vec<S>),
+}
+
+impl<S: Element> Missing<S> {
+    /// The value that encoding writes.
+    pub(super) fn first(&self) -> Option<S> {
+        match self {
+            Self::None => None,
+            Self::One(first) | Self::Two(first, _) => Some(*first),
+            Self::Many(all) => all.first().copied(),
+        }
+    }
+}
+
 /// Replaces missing elements by `none` and converts all others with `make`.
 pub(super) fn masked<S: Element, D: Element>(
     src: &[u8],
     dst: &mut [u8],
-    missing: &[S],
+    missing: &Missing<S>,
     none: D,
     make: impl Fn(S) -> D,
 ) -> XarrayResult<()> {
     match missing {
-        [] => each(src, dst, make),
-        [a] => each(src, dst, |s| if s == *a { none } else { make(s) }),
-        [a, b] => each(src, dst, |s| if s == *a || s == *b { none } else { make(s) }),
-        many => each(src, dst, |s| if many.contains(&s) { none } else { make(s) }),
+        Missing::None => each(src, dst, make),
+        Missing::One(a) => each(src, dst, |s| if s == *a { none } else { make(s) }),
+        Missing::Two(a, b) => each(src, dst, |s| if (s == *a) | (s == *b) { none } else { make(s) }),
+        Missing::Many(many) => each(src, dst, |s| if many.contains(&s) { none } else { make(s) }),
+    }
+}
+
+/// Like [`masked`] for functions that may fail, as [`try_each`].
+pub(super) fn try_masked<S: Element, D: Element>(
+    src: &[u8],
+    dst: &mut [u8],
+    missing: &Missing<S>,
+    none: D,
+    make: impl Fn(S) -> Option<D>,
+    wrong: impl Fn(S) -> String,
+) -> XarrayResult<()> {
+    match missing {
+        Missing::None => try_each(src, dst, make, wrong),
+        Missing::One(a) => try_each(src, dst, |s| if s == *a { Some(none) } else { make(s) }, wrong),
+        Missing::Two(a, b) => {
+            try_each(src, dst, |s| if (s == *a) | (s == *b) { Some(none) } else { make(s) }, wrong)
+        }
+        Missing::Many(many) => {
+            try_each(src, dst, |s| if many.contains(&s) { Some(none) } else { make(s) }, wrong)
+        }
     }
 }

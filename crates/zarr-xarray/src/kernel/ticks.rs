@@ -4,7 +4,7 @@
 //! unit, so each chunk can be decoded alone.
 
 use super::element::{Float as _, Real, try_each};
-use super::packing::{Packing, refused};
+use super::packing::{Packing, refused, too_far, try_masked};
 use crate::error::{XarrayError, XarrayResult};
 use crate::number::NumberType;
 use crate::times::NOT_A_TIME;
@@ -54,13 +54,12 @@ impl TimeCoding {
         with_real!(
             self.packing.stored,
             S => {
-                let missing = self.packing.missing::<S>();
+                let missing = self.packing.missing();
                 let count = |stored: S| match stored.to_integer() {
-                    _ if missing.contains(&stored) => Some(NOT_A_TIME),
                     Some(integer) if is_exact => self.scale.integer(integer),
                     _ => self.scale.float(stored.to_f64().scaled(factor, offset)),
                 };
-                try_each(src, dst, count, |stored| format!("({}) is too far away", stored.to_f64()))
+                try_masked(src, dst, &missing, NOT_A_TIME, count, too_far::<S>)
             },
             Err(self.packing.impossible())
         )
@@ -93,7 +92,7 @@ impl TimeCoding {
         with_real!(
             self.packing.stored,
             S => {
-                let missing = self.packing.missing::<S>().first().copied();
+                let missing = self.packing.missing::<S>().first();
                 let none = missing.or(S::of_f64(f64::NAN)).or(S::of_integer(NOT_A_TIME.into()));
                 let stored = |count: i64| match count {
                     NOT_A_TIME => none,

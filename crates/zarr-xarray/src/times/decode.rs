@@ -101,9 +101,14 @@ impl Axis {
 
 /// Converts each element. The error names the first element without a result.
 fn each<T: Debug>(values: &[T], one: impl Fn(&T) -> Option<i64>) -> XarrayResult<Vec<i64>> {
-    let element = |(position, value): (usize, &T)| {
-        let too_far = || XarrayError::out_of_range(format!("element {position} ({value:?}) is too far away"));
-        one(value).ok_or_else(too_far)
-    };
-    values.iter().enumerate().map(element).collect()
+    // The memory is allocated once: a collected result would not know its length.
+    let mut counts = Vec::with_capacity(values.len());
+    for (position, value) in values.iter().enumerate() {
+        let Some(count) = one(value) else {
+            let message = format!("element {position} ({value:?}) is too far away");
+            return Err(XarrayError::out_of_range(message));
+        };
+        counts.push(count);
+    }
+    Ok(counts)
 }

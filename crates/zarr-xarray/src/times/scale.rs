@@ -11,6 +11,8 @@ pub(crate) struct Scale {
     step: i64,
     /// The reference as a count.
     reference: i128,
+    /// The reference, if it fits.
+    near: Option<i64>,
     /// Whether the fraction of a count is truncated, not rounded.
     cuts: bool,
 }
@@ -29,7 +31,8 @@ impl Scale {
             )));
         }
         let (step, reference) = (stored.nanoseconds() / length, reference / i128::from(length));
-        Ok(Self { step, reference, cuts: unit == TimeUnit::Nanoseconds })
+        let (near, cuts) = (i64::try_from(reference).ok(), unit == TimeUnit::Nanoseconds);
+        Ok(Self { step, reference, near, cuts })
     }
 
     /// Whether the reference is in the range of counts.
@@ -38,11 +41,23 @@ impl Scale {
     }
 
     /// Returns the count of a whole number, or `None` if it is out of range. [`NOT_A_TIME`] is unchanged.
+    #[inline]
     pub(crate) fn integer(self, number: i128) -> Option<i64> {
-        match number == i128::from(NOT_A_TIME) {
-            true => Some(NOT_A_TIME),
-            false => count_of(number * i128::from(self.step) + self.reference),
+        if number == i128::from(NOT_A_TIME) {
+            return Some(NOT_A_TIME);
         }
+        // Nearly all counts and references fit in 64 bits, also on the way.
+        let near = || i64::try_from(number).ok()?.checked_mul(self.step)?.checked_add(self.near?);
+        match near() {
+            Some(count) if count != NOT_A_TIME => Some(count),
+            _ => self.wide(number),
+        }
+    }
+
+    /// Returns the count of a whole number by arithmetic in 128 bits.
+    #[cold]
+    fn wide(self, number: i128) -> Option<i64> {
+        count_of(number * i128::from(self.step) + self.reference)
     }
 
     /// Returns the count of a float, or `None` if it is out of range. NaN becomes [`NOT_A_TIME`].
@@ -91,4 +106,33 @@ impl Scale {
 )]
 fn whole(float: f64) -> Option<i128> {
     (float.abs() < 2.0_f64.powi(70)).then_some(float as i128)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The way in 64 bits gives the counts of the way in 128 bits, also where only the sum fits.
+    #[test]
+    fn near_counts_are_those_of_wide_arithmetic() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let far = i128::from(i64::MAX);
+        for reference in [0, -719_162 * 86_400, far, far + 1, -far, -far - 1, -far - 2, 3 * far] {
+            for unit in [Unit::Seconds, Unit::Hours, Unit::Days] {
+                let scale = Scale::new(unit, reference * 1_000_000_000, TimeUnit::Seconds).unwrap();
+                let edge = i64::MAX / scale.step;
+                let any = (0..200).map(|_| random.i64(..) >> random.u32(..64)).collect::<Vec<_>>();
+                for number in [0, 1, -1, edge, -edge, edge.saturating_add(1), i64::MAX].into_iter().chain(any)
+                {
+                    let wanted =
+                        if number == NOT_A_TIME { Some(NOT_A_TIME) } else { scale.wide(number.into()) };
+                    assert_eq!(scale.integer(number.into()), wanted, "{number} {unit:?} since {reference}");
+                }
+            }
+        }
+        assert_eq!(
+            Scale::new(Unit::Days, 0, TimeUnit::Seconds).unwrap().integer(NOT_A_TIME.into()),
+            Some(NOT_A_TIME)
+        );
+    }
 }

@@ -1,34 +1,31 @@
 //! Reads stored elements and decodes them.
 
 use zarr_array::traits::strided::{Plain, bytes_of_mut, zeroed};
-use zarr_array::{AnyArray, ArrayError, ArrayErrorKind, Element, NdVec};
+use zarr_array::{AnyArray, Array, ArrayError, ArrayErrorKind, Element, NdVec};
 
 use super::Variable;
 use crate::conventions::Decoding;
 use crate::decoded::Decoded;
 use crate::element_kind::ElementKind;
-use crate::error::{XarrayError, XarrayResult};
+use crate::error::XarrayResult;
 use crate::fill_value::Missing;
-use crate::kernel::{Packing, decode_booleans};
-use crate::number::{NumberType, Scalar};
+use crate::kernel::Packing;
+use crate::number::NumberType;
+use crate::stored::Reader;
 use crate::text::{Charset, unpadded};
-use crate::times::NOT_A_TIME;
 use crate::times::decode::{Counts, decode_spans, decode_times};
+use crate::unpack::{Unpacked, unpacked};
 
 impl Variable {
     /// Reads numbers of the decoded type `T`.
     pub(super) async fn numbers<T: Element + Plain>(&self) -> XarrayResult<NdVec<T>> {
         match &self.plan.decoding {
-            Decoding::Stored if !self.is_text() => {
-                let values = self.reader()?.read::<T>(self.seen.selection.clone()).await?;
-                Ok(NdVec::new(self.seen.shape.clone(), values.into_vec())?)
-            }
+            Decoding::Stored if !self.is_text() => self.read_from(self.reader()?.array).await,
             Decoding::Numbers(packing) => {
                 if !T::fits(&packing.decoded.data_type())? {
                     return Err(self.another_type(T::NAME));
                 }
-                let elements = self.unpacked(packing).await?;
-                Ok(NdVec::new(self.seen.shape.clone(), elements)?)
+                self.unpacked(packing).await
             }
             _ => Err(self.another_type(T::NAME)),
         }
@@ -42,10 +39,9 @@ impl Variable {
             Decoding::Nullable(missing) => self.as_stored(missing).await,
             Decoding::Numbers(packing) => Ok(Decoded::Numbers(self.any_numbers(packing).await?)),
             Decoding::Booleans(packing) => {
-                let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
-                let mut truths = self.memory::<u8>(1)?;
-                decode_booleans(packing, &stored, &mut truths)?;
-                let truths = truths.into_iter().map(|truth| Some(truth != 0)).collect();
+                let array = unpacked(self.reader()?.array, packing, Unpacked::Booleans)?;
+                let truths: Vec<bool> = self.read_from(&array).await?.into_vec();
+                let truths = truths.into_iter().map(Some).collect();
                 Ok(Decoded::Booleans(NdVec::new(shape, truths)?))
             }
             Decoding::Texts { charset, joined, missing } => self.texts(*charset, *joined, missing).await,
@@ -133,7 +129,7 @@ impl Variable {
     async fn any_numbers(&self, packing: &Packing) -> XarrayResult<AnyArray> {
         macro_rules! typed {
             ($variant:ident) => {
-                AnyArray::$variant(NdVec::new(self.seen.shape.clone(), self.unpacked(packing).await?)?)
+                AnyArray::$variant(self.unpacked(packing).await?)
             };
         }
         Ok(match packing.decoded {
@@ -148,37 +144,41 @@ impl Variable {
             NumberType::Float32 => typed!(Float32),
             NumberType::Float64 => typed!(Float64),
             other @ (NumberType::Float16 | NumberType::Complex64 | NumberType::Complex128) => {
-                let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
-                let mut bytes = self.memory::<u8>(other.size())?;
-                packing.decode(&stored, &mut bytes)?;
+                let array = unpacked(self.reader()?.array, packing, Unpacked::Numbers)?;
+                let reader = Reader { array: &array, may_block: self.may_block };
+                let bytes = reader.read_bytes(self.seen.selection.clone()).await?;
                 AnyArray::Other { data_type: other.data_type(), shape: self.seen.shape.clone(), bytes }
             }
         })
     }
 
-    /// Reads and unpacks numbers. `T` must have the size of the decoded type.
-    async fn unpacked<T: Plain>(&self, packing: &Packing) -> XarrayResult<Vec<T>> {
-        // The memory is checked against the limits before anything is read.
-        let mut values = self.memory::<T>(size_of::<T>())?;
-        let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
-        packing.decode(&stored, bytes_of_mut(&mut values))?;
-        Ok(values)
+    /// Reads and unpacks numbers. `T` must be the decoded type.
+    async fn unpacked<T: Element>(&self, packing: &Packing) -> XarrayResult<NdVec<T>> {
+        self.read_from(&unpacked(self.reader()?.array, packing, Unpacked::Numbers)?).await
+    }
+
+    /// Reads the elements of the view from an array with the shape of the stored one.
+    async fn read_from<T: Element>(&self, array: &Array) -> XarrayResult<NdVec<T>> {
+        let reader = Reader { array, may_block: self.may_block };
+        let values = reader.read::<T>(self.seen.selection.clone()).await?;
+        Ok(NdVec::new(self.seen.shape.clone(), values.into_vec())?)
     }
 
     /// Reads the numbers of times or spans.
     async fn counts(&self, packing: &Packing) -> XarrayResult<Numbers> {
-        let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
         if packing.stored.is_integer() && !packing.is_scaled() {
-            let count =
-                |(position, bytes): (usize, &[u8])| integer(packing, bytes).ok_or_else(|| too_far(position));
-            let counts = stored.chunks(packing.stored.size()).enumerate().map(count);
-            return counts.collect::<XarrayResult<_>>().map(Numbers::Integers);
+            let mut counts = self.memory::<i64>(size_of::<i64>())?;
+            let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
+            packing.decode_counts(&stored, bytes_of_mut(&mut counts))?;
+            return Ok(Numbers::Integers(counts));
         }
-        let size = packing.decoded.size();
-        let mut decoded = self.memory::<u8>(size)?;
-        packing.decode(&stored, &mut decoded)?;
-        let float = |bytes| packing.decoded.load(bytes).and_then(Scalar::to_f64).unwrap_or(f64::NAN);
-        Ok(Numbers::Floats(decoded.chunks(size).map(float).collect()))
+        let array = unpacked(self.reader()?.array, packing, Unpacked::Numbers)?;
+        let reader = Reader { array: &array, may_block: self.may_block };
+        let decoded = reader.read_bytes(self.seen.selection.clone()).await?;
+        let mut counts = self.memory::<f64>(size_of::<f64>())?;
+        let wide = Packing { decoded: NumberType::Float64, ..Packing::plain(packing.decoded) };
+        wide.decode(&decoded, bytes_of_mut(&mut counts))?;
+        Ok(Numbers::Floats(counts))
     }
 
     /// Allocates memory for elements of `size` bytes, as many as the view has.
@@ -209,19 +209,6 @@ impl Variable {
 enum Numbers {
     Integers(Vec<i64>),
     Floats(Vec<f64>),
-}
-
-/// Returns a stored integer as a count of time units.
-fn integer(packing: &Packing, bytes: &[u8]) -> Option<i64> {
-    let scalar = packing.stored.load(bytes)?;
-    if packing.missing.contains(&scalar) {
-        return Some(NOT_A_TIME);
-    }
-    scalar.to_integer()?.try_into().ok()
-}
-
-fn too_far(position: usize) -> XarrayError {
-    XarrayError::out_of_range(format!("element {position} is too far away"))
 }
 
 /// Returns elements, with `None` for missing ones.

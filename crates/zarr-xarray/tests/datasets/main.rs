@@ -7,6 +7,7 @@
     reason = "these are tests"
 )]
 
+mod judged;
 mod options;
 mod rows;
 mod shown;

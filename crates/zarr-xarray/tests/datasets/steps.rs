@@ -40,7 +40,7 @@ pub(crate) fn check_steps(row: &Value) -> Result<(), String> {
     })
 }
 
-async fn step(storage: &Storage, step: &Value, row: &Value) -> XarrayResult<()> {
+pub(crate) async fn step(storage: &Storage, step: &Value, row: &Value) -> XarrayResult<()> {
     let path = step["group"].as_str().unwrap_or("/");
     let create = async |new| Dataset::create(storage.clone(), path, new, &standard()).await.map(drop);
     let input = || new(&step["input"], row);
