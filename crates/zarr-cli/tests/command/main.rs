@@ -23,6 +23,8 @@ mod migrate;
 mod moved;
 mod older;
 mod rm;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(all(feature = "s3", feature = "http"))]
 mod services;
 mod shards;
