@@ -15,6 +15,7 @@ mod create;
 mod elements;
 mod exit;
 mod explain;
+mod folder;
 mod foreign;
 mod info;
 mod json;
@@ -33,6 +34,7 @@ mod rm;
 mod select;
 #[cfg(feature = "serve")]
 mod serve;
+mod similar;
 mod slabs;
 mod stdout;
 mod stored;
