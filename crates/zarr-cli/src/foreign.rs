@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use zarr_array::meta::{DocumentName, Documents};
+
 /// The first bytes of files.
 const FILES: [(&[u8], &str); 8] = [
     (b"\x89HDF\r\n\x1a\n", "an HDF5 or NetCDF 4 file"),
@@ -33,4 +35,13 @@ pub(crate) fn file(path: &Path) -> Option<&'static str> {
 pub(crate) fn directory(path: &Path) -> Option<&'static str> {
     let has_all = |names: &[&str]| names.iter().all(|name| path.join(name).exists());
     DIRECTORIES.iter().find(|(names, _)| has_all(names)).map(|(_, name)| *name)
+}
+
+/// Returns the name of a document that is a web page. Some servers answer every URL with the same page.
+pub(crate) fn page(documents: &Documents) -> Option<&'static str> {
+    use DocumentName::{Array2, Group2, Node};
+    let is_page = |name: &DocumentName| {
+        documents.get(*name).is_some_and(|text| text.trim_ascii_start().starts_with(b"<"))
+    };
+    [Node, Array2, Group2].into_iter().find(is_page).map(DocumentName::as_str)
 }

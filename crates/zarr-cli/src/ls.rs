@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::exit::{Exit, Outcome, line, say};
+use crate::folder::Folder;
 use crate::json;
 use crate::listed::{Listed, list_with_note};
 use crate::stdout::Stdout;
@@ -11,9 +12,10 @@ use crate::table::Table;
 use crate::target::Target;
 use crate::walk::Source;
 
-/// List the children of a group.
+/// List the children of a group, or the stores in a folder or bucket.
 ///
-/// Prints one path a line, relative to the group. For an array it prints the array. A node that cannot be read is
+/// Prints one path a line, relative to the group. For an array it prints the array. For a folder that is not a node it
+/// prints the stores directly in it. A node that cannot be read is
 /// listed as well, with the reason in a note on stderr or in its row; so are folders that are not nodes. Neither is an
 /// error. `zarr validate` reports errors.
 #[derive(Debug, clap::Args)]
@@ -39,21 +41,49 @@ const EXAMPLES: &str = "\
 Examples:
   zarr ls weather.zarr
   zarr ls -l weather.zarr
+  zarr ls s3://bucket
   zarr ls -R --json weather.zarr | jq -r 'select(.node_type == \"array\").path'";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let target = Target::find(&args.store, stores)?;
+    match Target::find(&args.store, stores) {
+        Ok(target) => nodes(args, &target),
+        Err(e) if e.exit() == Exit::NotFound => match Folder::read(&args.store, stores) {
+            Some(folder) => stores_in(args, &folder),
+            None => Err(e),
+        },
+        Err(e) => Err(e),
+    }
+}
+
+/// Lists the children of a group, or an array.
+fn nodes(args: &Args, target: &Target) -> Outcome {
     let levels = if args.recursive { usize::MAX } else { 1 };
-    let mut all = list_with_note(&target, args.source, levels)?;
+    let mut all = list_with_note(target, args.source, levels)?;
     let is_group = all.first().is_some_and(|node| node.kind == "group");
     if is_group {
         all.remove(0);
     }
     let given = shown(&args.store).display().to_string();
-    let name = |node: &Listed| if is_group { node.below(&target.path).to_owned() } else { given.clone() };
+    print(args, &all, |node| if is_group { node.below(&target.path).to_owned() } else { given.clone() })
+}
+
+/// Lists the stores in a folder. A store that cannot be read gets a note.
+fn stores_in(args: &Args, folder: &Folder) -> Outcome {
+    let levels = if args.recursive { usize::MAX } else { 0 };
+    let mut all = Vec::new();
+    for store in &folder.stores {
+        match list_with_note(store, args.source, levels) {
+            Ok(nodes) => all.extend(nodes),
+            Err(e) => say(&format!("note: {}", e.message())),
+        }
+    }
+    print(args, &all, |node| node.below(&folder.path).to_owned())
+}
+
+fn print(args: &Args, all: &[Listed], name: impl Fn(&Listed) -> String) -> Outcome {
     let mut out = Stdout::new();
     if args.long {
-        out.write(rows(&all, name).as_bytes())?;
+        out.write(rows(all, &name).as_bytes())?;
     }
     for node in all.iter().filter(|_| !args.long) {
         if args.json {

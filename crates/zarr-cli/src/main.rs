@@ -18,6 +18,7 @@ mod data_type;
 mod elements;
 mod exit;
 mod explain;
+mod folder;
 mod foreign;
 mod from;
 mod info;
@@ -26,6 +27,7 @@ mod labels;
 mod lengths;
 mod listed;
 mod ls;
+mod man;
 mod migrate;
 mod mv;
 mod nested;
@@ -39,6 +41,9 @@ mod resize;
 mod rm;
 mod scalar;
 mod select;
+#[cfg(feature = "serve")]
+mod serve;
+mod similar;
 mod slabs;
 mod stdout;
 mod stored;
@@ -63,7 +68,7 @@ use trace::Log;
 
 /// Show what Zarr stores hold, print elements, and create, change, copy and check nodes.
 #[derive(Debug, Parser)]
-#[command(name = "zarr", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(name = "zarr", version = VERSION, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
     /// Print the elements of the array at PATH, one per line (the form of the public zarr-conformance-tests).
     #[arg(long = "array_path", value_name = "PATH", hide_short_help = true)]
@@ -73,6 +78,9 @@ struct Cli {
     #[command(subcommand)]
     verb: Option<Verb>,
 }
+
+/// Other programs are called zarr as well, so the version names this one.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (Rust, ", env!("CARGO_PKG_REPOSITORY"), ")");
 
 const EXIT_CODES: &str = "\
 STORE is a directory, and STORE/path names a node in it: weather.zarr/t2m. STORE can also be a URL, with `|zarr:path`
@@ -98,12 +106,15 @@ enum Verb {
     Attrs(attrs::Args),
     Mv(mv::Args),
     Rm(rm::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     Consolidate(consolidate::Args),
     Migrate(migrate::Args),
     RemoveMetadata(remove_metadata::Args),
     Sweep(sweep::Args),
     Validate(validate::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -152,12 +163,15 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Attrs(args)), _) => attrs::run(&args, &stores),
         (Some(Verb::Mv(args)), _) => mv::run(&args, &stores),
         (Some(Verb::Rm(args)), _) => rm::run(&args, &stores),
+        #[cfg(feature = "serve")]
+        (Some(Verb::Serve(args)), _) => serve::run(&args, &stores),
         (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, &stores),
         (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
         (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
         (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
         (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
         (Some(Verb::Completions(args)), _) => completions::run(&args),
+        (Some(Verb::Man(args)), _) => man::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),
         (None, None) => Err(Failure::usage("nothing to do; see zarr --help")),
     }

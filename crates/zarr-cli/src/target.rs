@@ -26,6 +26,7 @@ use crate::around::{self, has_document, hierarchy, is_node};
 use crate::copy;
 use crate::exit::{Exit, Failure, say};
 use crate::foreign;
+use crate::similar::did_you_mean;
 use crate::stores::{Stores, directory_of, shown};
 use crate::walk::{Source, Visit};
 
@@ -112,6 +113,14 @@ impl Target {
                 .map_err(|e| target.fail(e))
         };
         let mut documents = read(target.format)?;
+        if let Some(name) = foreign::page(&documents) {
+            let message = format!(
+                "{:?}: the server answers {name:?} with a web page: the URL is not that of a store, or the server answers \
+                 every URL with a page",
+                target.path
+            );
+            return Err(target.fail(Failure::unsupported(message)));
+        }
         if !documents.make_node() {
             documents = read(Some(Format::V1))?;
             if target.format.is_some() || !documents.get(DocumentName::Array1).is_some_and(|text| is_v1(text))
@@ -122,6 +131,16 @@ impl Target {
         }
         target.documents = Some(documents);
         Ok(target)
+    }
+
+    /// Opens a directory or the place at a URL, whether or not it is a node.
+    pub(crate) fn folder(given: &Path, stores: &Stores) -> Result<Self, Failure> {
+        if let Some(url) = stores.url(given) {
+            return Self::place(&url, stores);
+        }
+        let storage = FsStore::open(given).and_then(|opened| stores.directory(opened))?;
+        let (path, store) = ("/".to_owned(), given.to_owned());
+        Ok(Self { storage, path, root: Some(store.clone()), store, format: None, documents: None })
     }
 
     /// Returns the node at another path of the store, whether or not it exists.
@@ -164,7 +183,18 @@ impl Target {
     /// The error for a node that does not exist.
     fn no_node(&self) -> Failure {
         let of = self.format.map(|format| format!(" of format {format}")).unwrap_or_default();
-        self.fail(Failure::new(Exit::NotFound, format!("there is no node{of} at {:?}", self.path)))
+        let hint = self.similar().unwrap_or_default();
+        self.fail(Failure::new(Exit::NotFound, format!("there is no node{of} at {:?}{hint}", self.path)))
+    }
+
+    /// Names the folder whose name is like that of this node, if the store can list.
+    fn similar(&self) -> Option<String> {
+        let (above, name) = self.path.trim_end_matches('/').rsplit_once('/')?;
+        let above = Prefix::of_node(above).ok().filter(|_| self.lists())?;
+        // The error is that of the missing node, also if listing fails.
+        let dir = block_on(self.storage.list_dir(&above)).ok()?;
+        let names = dir.prefixes.iter().filter_map(|prefix| prefix.as_str().strip_prefix(above.as_str()));
+        did_you_mean(name, names.map(|name| name.trim_end_matches('/').to_owned()))
     }
 
     /// The error for a node whose copy is unfinished.
@@ -324,10 +354,17 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
     match above {
         Some(node) if e.kind() == io::ErrorKind::NotFound => {
             let rest = given.strip_prefix(node).unwrap_or(given);
-            Failure::new(Exit::NotFound, format!("store {node:?}: there is no node {rest:?}"))
+            let first = rest.components().next().map(|name| name.as_os_str().to_string_lossy());
+            let hint = first.and_then(|first| did_you_mean(&first, nodes_in(node))).unwrap_or_default();
+            Failure::new(Exit::NotFound, format!("store {node:?}: there is no node {rest:?}{hint}"))
         }
         _ if e.kind() == io::ErrorKind::NotFound => {
-            Failure::new(Exit::NotFound, format!("there is no directory {given:?}"))
+            let name = given.file_name().map(|name| name.to_string_lossy());
+            let above =
+                given.parent().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
+            let hint = name.zip(above).and_then(|(name, above)| did_you_mean(&name, nodes_in(above)));
+            let hint = hint.unwrap_or_default();
+            Failure::new(Exit::NotFound, format!("there is no directory {given:?}{hint}"))
         }
         _ => Failure::io(e, format_args!("cannot open {given:?}")),
     }
@@ -338,19 +375,21 @@ fn no_node_in(directory: &Path) -> Failure {
     if let Some(format) = foreign::directory(directory) {
         return Failure::unsupported(format!("{directory:?} is {format}, not a Zarr store"));
     }
-    let mut below: Vec<String> = fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok().filter(|e| is_node(&e.path())))
-        .map(|entry| format!("{:?}", entry.file_name()))
-        .collect();
+    let mut below: Vec<String> = nodes_in(directory).collect();
     below.sort_unstable();
     let hint = match &below[..] {
         [] => String::new(),
-        [one] => format!(", but there is one in {one} below it"),
-        [first, ..] => format!(", but there are {} in directories below it, such as {first}", below.len()),
+        [one] => format!(", but there is one in {one:?} below it"),
+        [first, ..] => format!(", but there are {} in directories below it, such as {first:?}", below.len()),
     };
     Failure::new(Exit::NotFound, format!("{directory:?}: there is no node{hint}"))
+}
+
+/// Returns the names of the nodes directly in a directory.
+fn nodes_in(directory: &Path) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let nodes = entries.filter_map(|entry| entry.ok().filter(|e| is_node(&e.path())));
+    nodes.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -50,3 +50,49 @@ fn a_long_row_has_kind_type_shape_chunks_and_codecs() {
     assert_eq!((&json["inner_chunk_shape"], &json["chunk_shape"]), (&json!([2, 3]), &json!([4, 9])));
     assert_eq!(json["codecs"], codecs);
 }
+
+#[test]
+fn the_stores_in_a_folder_are_listed() {
+    let folder = Folder::new();
+    folder.group("b.zarr");
+    folder.base("b.zarr/x");
+    folder.base("a.zarr");
+    folder.group2("c.zarr");
+    folder.write("notes/file", "");
+    folder.write("broken.zarr/zarr.json", "{");
+    let url = format!("file://{}", folder.path().display());
+    for place in [".", folder.path().to_str().unwrap(), &url] {
+        let ls = |args: &[&str]| zarr_in(folder.path(), [&["ls"], args, &[place]].concat());
+        let done = ls(&[]).ok_with_notes();
+        assert_eq!(done.text(), "a.zarr\nb.zarr\nc.zarr\n", "{place}");
+        done.says(&["/broken.zarr"]);
+        assert_eq!(ls(&["-R"]).ok_with_notes().text(), "a.zarr\nb.zarr\nb.zarr/x\nc.zarr\n", "{place}");
+        let rows = ls(&["-l"]).ok_with_notes();
+        assert!(
+            rows.text().starts_with("array  3  a.zarr  int32  4  2  bytes\ngroup  3  b.zarr"),
+            "{}",
+            rows.text()
+        );
+        let first = ls(&["--json"]).ok_with_notes().text().lines().next().unwrap().to_owned();
+        let first: Value = serde_json::from_str(&first).unwrap();
+        assert_eq!((&first["path"], &first["node_type"]), (&json!("/a.zarr"), &json!("array")), "{place}");
+    }
+    let empty = Folder::new();
+    zarr(args!["ls", empty.path()]).fails(3, &["there is no node"]);
+}
+
+#[test]
+fn a_similar_name_is_suggested_for_a_missing_node() {
+    let folder = Folder::new();
+    folder.group("weather.zarr");
+    folder.base("weather.zarr/temperature");
+    let store = folder.join("weather.zarr");
+    zarr(args!["info", store.join("temprature")])
+        .fails(3, &["there is no node \"temprature\"; did you mean \"temperature\"?"]);
+    zarr(args!["info", folder.join("wether.zarr")]).fails(3, &["did you mean \"weather.zarr\"?"]);
+    let url = format!("file://{}|zarr:", store.display());
+    zarr(args!["info", format!("{url}Temperature")])
+        .fails(3, &["there is no node at \"/Temperature\"; did you mean \"temperature\"?"]);
+    let other = zarr(args!["info", store.join("wind")]).exits(3);
+    assert!(!other.err.contains("did you mean"), "{}", other.err);
+}

@@ -29,6 +29,8 @@ mod mv;
 mod older;
 mod rm;
 mod rules;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(all(feature = "s3", feature = "http"))]
 mod services;
 mod shards;

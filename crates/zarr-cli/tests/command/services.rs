@@ -74,3 +74,27 @@ fn a_web_server_lists_no_chunks_and_prints_no_table() {
     let (_bucket, url) = web();
     zarr(["chunks", &format!("{url}/a")]).fails(6, &["cannot list"]);
 }
+
+#[test]
+fn the_stores_in_a_bucket_are_listed() {
+    let bucket = Bucket::new();
+    tiny(&bucket, "b.zarr", 3);
+    tiny(&bucket, "deep/a.zarr", 3);
+    bucket.put("notes/file", "x");
+    let (done, requests) = bucket.zarr(["ls", "s3://bucket"]);
+    assert_eq!(done.ok().text(), "b.zarr\n");
+    assert!(requests.len() < 20, "{requests:?}");
+    assert_eq!(bucket.zarr(["ls", "s3://bucket/deep"]).0.ok().text(), "a.zarr\n");
+    let missing = bucket.zarr(["info", "s3://bucket|zarr:B.zarr"]).0;
+    missing.fails(3, &["there is no node at \"/B.zarr\"; did you mean \"b.zarr\"?"]);
+}
+
+#[test]
+fn a_page_in_place_of_a_document_is_recognised() {
+    let bucket = Bucket::new();
+    bucket.put("page.zarr/zarr.json", "\n<!doctype html><title>Welcome</title>");
+    for verb in ["info", "ls", "validate"] {
+        zarr([verb, &bucket.web("page.zarr")])
+            .fails(6, &["/page.zarr", "answers \"zarr.json\" with a web page"]);
+    }
+}

@@ -17,6 +17,18 @@ fn completions_name_all_verbs() {
 }
 
 #[test]
+fn manual_pages_are_written_for_all_verbs() {
+    let folder = Folder::new();
+    zarr(args!["man", folder.join("new/man1")]).ok();
+    for (page, part) in [("zarr.1", "Exit codes"), ("zarr-info.1", "STORE"), ("zarr-copy.1", "if\\-exists")] {
+        let text = fs::read_to_string(folder.join("new/man1").join(page)).unwrap();
+        assert!(text.contains(".TH") && text.contains(part), "{page}: {text}");
+    }
+    folder.write("file", "");
+    zarr(args!["man", folder.join("file/man1")]).fails(3, &["cannot write manual pages to", "file/man1"]);
+}
+
+#[test]
 fn help_is_wrapped() {
     for verb in ["info", "cat", "copy", "create", "append", "write", "resize", "mv", "rm"] {
         for option in ["-h", "--help"] {
@@ -56,6 +68,7 @@ fn help_and_version_succeed_and_help_has_examples() {
     }
     assert!(zarr(["--help"]).ok().text().contains("Exit codes:"));
     assert!(zarr(["--version"]).ok().text().starts_with("zarr 0."));
+    assert!(zarr(["--version"]).ok().text().contains("(Rust, https://"));
 }
 
 #[test]

@@ -1,0 +1,202 @@
+//! What a request gets: the method, the host and the origin are judged here.
+
+use std::net::IpAddr;
+
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use zarr_array::Storage;
+use zarr_array::traits::{Prefix, StoreError, StoreErrorKind, StoreResult};
+
+use super::conditions::Wanted;
+use super::listing::Listing;
+use super::object::{Body, Object, empty, full, object};
+use super::path::{Place, place};
+use crate::exit::say;
+
+/// What is served, and to whom.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) storage: Storage,
+    /// The place in the store that is `/` of the URL.
+    pub(super) root: Prefix,
+    /// Origins whose pages may read in a browser, besides those of this machine. `*` is all.
+    pub(super) origins: Vec<String>,
+    /// Whether requests must name this machine. Otherwise a page could read the store by a name of its own that it
+    /// lets point to this machine.
+    pub(super) only_this_machine: bool,
+}
+
+type Answer = Response<Body>;
+
+/// Answers a request. The content of a request is ignored.
+pub(super) async fn answer<B>(served: &Served, request: &Request<B>) -> Answer {
+    let headers = request.headers();
+    let mut answer = match *request.method() {
+        _ if served.only_this_machine && !names_this_machine(headers) => {
+            plain(StatusCode::MISDIRECTED_REQUEST, "this server answers at localhost only")
+        }
+        Method::GET | Method::HEAD => {
+            let only_head = request.method() == Method::HEAD;
+            found(served, request.uri(), headers, only_head).await.unwrap_or_else(|e| failed(&e))
+        }
+        Method::OPTIONS => allowed(StatusCode::NO_CONTENT, empty()),
+        _ => allowed(StatusCode::METHOD_NOT_ALLOWED, full("this server is for reading\n")),
+    };
+    let common = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::VARY, "Origin, Accept"),
+    ];
+    for (name, value) in common {
+        set(&mut answer, name, value);
+    }
+    let origin =
+        headers.get(header::ORIGIN).filter(|origin| origin.to_str().is_ok_and(|name| served.allows(name)));
+    if let Some(origin) = origin {
+        answer.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        for (name, value) in [
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, OPTIONS"),
+            (header::ACCESS_CONTROL_ALLOW_HEADERS, "Range, If-Match, If-None-Match, If-Range"),
+            (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Accept-Ranges, Content-Length, Content-Range, ETag"),
+            (header::ACCESS_CONTROL_MAX_AGE, "600"),
+        ] {
+            set(&mut answer, name, value);
+        }
+    }
+    answer
+}
+
+impl Served {
+    fn allows(&self, origin: &str) -> bool {
+        let host = origin.split_once("://").map(|(_, host)| host);
+        host.is_some_and(is_this_machine) || self.origins.iter().any(|given| given == "*" || given == origin)
+    }
+}
+
+/// Whether the `Host` of a request is this machine. Programs that send none are not browsers.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    headers.get(header::HOST).is_none_or(|host| host.to_str().is_ok_and(is_this_machine))
+}
+
+/// Whether `host[:port]` is a name or a loopback address of this machine.
+fn is_this_machine(host: &str) -> bool {
+    let name = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split(':').next().unwrap_or(host),
+    };
+    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// Answers a request for the object or the folder that the URL names.
+async fn found(served: &Served, uri: &Uri, headers: &HeaderMap, only_head: bool) -> StoreResult<Answer> {
+    let answer = match place(&served.root, uri.path()) {
+        None => None,
+        Some(Place::Object(key)) => {
+            let found = object(&served.storage, &key, headers, only_head).await?;
+            found.map(|object| with_object(object, kind(key.name())))
+        }
+        Some(Place::Folder(folder)) if served.storage.capabilities().list => {
+            let found = Listing::read(&served.storage, &folder).await?;
+            found.map(|listing| with_listing(&listing, served, &folder, uri, headers))
+        }
+        Some(Place::Folder(_)) => {
+            let message = "the store behind this server cannot be listed; name an object";
+            Some(plain(StatusCode::NOT_IMPLEMENTED, message))
+        }
+    };
+    Ok(answer.unwrap_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such object")))
+}
+
+fn with_object(object: Object, kind: &'static str) -> Answer {
+    let Object { etag, size, wanted, body } = object;
+    let (status, len) = match &wanted {
+        Wanted::Whole => (StatusCode::OK, Some(size)),
+        Wanted::Part(range) => (StatusCode::PARTIAL_CONTENT, Some(range.end - range.start)),
+        Wanted::NotModified => (StatusCode::NOT_MODIFIED, None),
+        Wanted::Failed => (StatusCode::PRECONDITION_FAILED, Some(0)),
+        Wanted::Unsatisfiable => (StatusCode::RANGE_NOT_SATISFIABLE, Some(0)),
+    };
+    let mut answer = of(status, body);
+    set(&mut answer, header::CONTENT_TYPE, kind);
+    set(&mut answer, header::ACCEPT_RANGES, "bytes");
+    if let Some(len) = len {
+        answer.headers_mut().insert(header::CONTENT_LENGTH, len.into());
+    }
+    if let Some(etag) = etag {
+        set(&mut answer, header::ETAG, &etag);
+    }
+    match wanted {
+        Wanted::Part(range) => {
+            let part = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
+            set(&mut answer, header::CONTENT_RANGE, &part);
+        }
+        Wanted::Unsatisfiable => set(&mut answer, header::CONTENT_RANGE, &format!("bytes */{size}")),
+        _ => {}
+    }
+    answer
+}
+
+/// Answers with JSON if the URL or the client asks for it, otherwise with a page.
+fn with_listing(
+    listing: &Listing,
+    served: &Served,
+    folder: &Prefix,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Answer {
+    let accepts = headers.get(header::ACCEPT).and_then(|types| types.to_str().ok());
+    let (text, kind) = if uri.query() == Some("format=json") || accepts == Some("application/json") {
+        (listing.to_json(), "application/json")
+    } else {
+        let path = folder.as_str().strip_prefix(served.root.as_str()).unwrap_or_default();
+        (listing.to_html(path, *folder == served.root), "text/html; charset=utf-8")
+    };
+    let mut answer = of(StatusCode::OK, full(text));
+    set(&mut answer, header::CONTENT_TYPE, kind);
+    answer
+}
+
+/// The content type of an object. Stored pages are never shown as pages.
+fn kind(name: &str) -> &'static str {
+    let is_json = name.ends_with(".json") || crate::target::is_document(name);
+    if is_json { "application/json" } else { "application/octet-stream" }
+}
+
+/// Answers with the status of an error. Its message may name places of this machine, so it goes to stderr.
+fn failed(e: &StoreError) -> Answer {
+    say(&format!("note: {e}"));
+    let (status, message) = match e.kind() {
+        StoreErrorKind::InvalidArgument => (StatusCode::NOT_FOUND, "there is no such object"),
+        StoreErrorKind::PermissionDenied => (StatusCode::FORBIDDEN, "the store denies access"),
+        StoreErrorKind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "the store is busy or down"),
+        StoreErrorKind::Changed => (StatusCode::SERVICE_UNAVAILABLE, "the object is changing, try again"),
+        _ => (StatusCode::BAD_GATEWAY, "the store cannot be read"),
+    };
+    plain(status, message)
+}
+
+fn plain(status: StatusCode, message: &str) -> Answer {
+    let mut answer = of(status, full(format!("{message}\n")));
+    set(&mut answer, header::CONTENT_TYPE, "text/plain; charset=utf-8");
+    answer
+}
+
+fn allowed(status: StatusCode, body: Body) -> Answer {
+    let mut answer = of(status, body);
+    set(&mut answer, header::ALLOW, "GET, HEAD, OPTIONS");
+    answer
+}
+
+fn of(status: StatusCode, body: Body) -> Answer {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    answer
+}
+
+/// Sets a header. All values are text that headers may hold.
+fn set(answer: &mut Answer, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        answer.headers_mut().insert(name, value);
+    }
+}

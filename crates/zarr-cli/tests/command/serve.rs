@@ -1,0 +1,284 @@
+//! `zarr serve`: what a client gets over HTTP.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Folder, command, zarr};
+
+/// A running server. It is killed when the test ends.
+struct Server {
+    child: Child,
+    /// `127.0.0.1:PORT`
+    address: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An answer: the status, the head in lower case, the body.
+#[derive(Debug)]
+struct Reply {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Server {
+    fn start<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Self {
+        let mut command = command();
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        let address = url.trim().strip_prefix("http://").and_then(|url| url.strip_suffix('/'));
+        Self { address: address.unwrap_or_else(|| panic!("{url:?}")).to_owned(), child }
+    }
+
+    /// Sends these bytes and reads until the server closes the connection.
+    fn send(&self, bytes: &[u8]) -> Reply {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        // The server may answer and close before it has read everything.
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        let head = String::from_utf8(answer[..end].to_vec()).unwrap().to_lowercase() + "\r\n";
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Reply { status, head, body: answer[end + 4..].to_vec() }
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[&str]) -> Reply {
+        let host = match headers.iter().any(|line| line.starts_with("Host:")) {
+            true => String::new(),
+            false => format!("Host: {}\r\n", self.address),
+        };
+        let lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
+        self.send(format!("{method} {path} HTTP/1.1\r\n{host}{lines}Connection: close\r\n\r\n").as_bytes())
+    }
+
+    fn get(&self, path: &str, headers: &[&str]) -> Reply {
+        self.ask("GET", path, headers)
+    }
+}
+
+impl Reply {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
+/// Makes a group with the array `a` of one chunk of eight bytes.
+fn store() -> Folder {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    folder
+}
+
+#[test]
+fn objects_are_served_with_ranges() {
+    let folder = store();
+    let server = Server::start([folder.join("h.zarr")]);
+    let whole: &[u8] = &[1, 0, 0, 0, 2, 0, 0, 0];
+    for (range, status, body, content_range) in [
+        (None, 200, whole, None),
+        (Some("Range: bytes=0-3"), 206, &whole[..4], Some("bytes 0-3/8")),
+        (Some("Range: bytes=-4"), 206, &whole[4..], Some("bytes 4-7/8")),
+        (Some("Range: bytes=6-99"), 206, &whole[6..], Some("bytes 6-7/8")),
+        (Some("Range: bytes=8-"), 416, &[], Some("bytes */8")),
+        (Some("Range: bytes=0-0,2-2"), 200, whole, None),
+    ] {
+        let headers: Vec<_> = range.into_iter().collect();
+        let reply = server.get("/a/c/0", &headers);
+        assert_eq!((reply.status, &reply.body[..]), (status, body), "{range:?}");
+        assert_eq!(reply.header("content-range"), content_range, "{range:?}");
+        assert_eq!(reply.header("accept-ranges"), Some("bytes"));
+        let head = server.ask("HEAD", "/a/c/0", &headers);
+        assert_eq!((head.status, head.body.len()), (status, 0), "{range:?}");
+        assert_eq!(head.header("content-length"), reply.header("content-length"), "{range:?}");
+    }
+    let document = server.get("/a/zarr.json", &[]);
+    assert_eq!(document.header("content-type"), Some("application/json"));
+    assert_eq!(document.body, fs::read(folder.join("h.zarr/a/zarr.json")).unwrap());
+    assert_eq!(server.get("/a/c/1", &[]).status, 404);
+    assert_eq!(server.get("/a/c", &[]).status, 404);
+}
+
+#[test]
+fn a_large_object_comes_whole() {
+    let folder = store();
+    let bytes: Vec<u8> = (0..5_000_000u32).map(|at| (at % 251) as u8).collect();
+    folder.write("h.zarr/a/c/1", &bytes);
+    let server = Server::start([folder.join("h.zarr")]);
+    assert_eq!(server.get("/a/c/1", &[]).body, bytes);
+    assert_eq!(server.get("/a/c/1", &["Range: bytes=1000000-3999999"]).body, bytes[1_000_000..4_000_000]);
+}
+
+#[test]
+fn an_etag_follows_the_content() {
+    let folder = store();
+    let server = Server::start([folder.join("h.zarr")]);
+    // A file that was written in this tick of the clock has no ETag yet.
+    let etag = loop {
+        if let Some(etag) = server.get("/a/c/0", &[]).header("etag") {
+            break etag.to_owned();
+        }
+    };
+    let same = server.get("/a/c/0", &[&format!("If-None-Match: {etag}")]);
+    assert_eq!((same.status, same.body.len(), same.header("etag")), (304, 0, Some(etag.as_str())));
+    let range = server.get("/a/c/0", &["Range: bytes=0-0", &format!("If-Range: {etag}")]);
+    assert_eq!(range.status, 206);
+    folder.write("h.zarr/a/c/0", [3, 0, 0, 0, 4, 0, 0, 0, 5]);
+    assert_eq!(server.get("/a/c/0", &[&format!("If-None-Match: {etag}")]).status, 200);
+    assert_eq!(server.get("/a/c/0", &[&format!("If-Match: {etag}")]).status, 412);
+    let whole = server.get("/a/c/0", &["Range: bytes=0-0", &format!("If-Range: {etag}")]);
+    assert_eq!((whole.status, whole.body.len()), (200, 9));
+}
+
+#[test]
+fn folders_are_listed_as_pages_and_json() {
+    let folder = store();
+    folder.write("h.zarr/.secret/key", "x");
+    folder.write("h.zarr/.hidden", "x");
+    let server = Server::start([folder.join("h.zarr")]);
+    let page = server.get("/", &[]);
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    let text = String::from_utf8(page.body).unwrap();
+    assert!(text.contains("<a href=\"a/\">a/</a>") && text.contains("<a href=\"zarr.json\">"), "{text}");
+    assert!(!text.contains("secret") && !text.contains("hidden"), "{text}");
+    for reply in [server.get("/a/?format=json", &[]), server.get("/a/", &["Accept: application/json"])] {
+        let listing: Value = serde_json::from_slice(&reply.body).unwrap();
+        // Directories list no sizes.
+        let objects = json!([{ "name": "zarr.json", "bytes": null }]);
+        assert_eq!(listing, json!({ "schema_version": 1, "folders": ["c"], "objects": objects }));
+    }
+    assert_eq!(server.get("/none/", &[]).status, 404);
+}
+
+#[test]
+fn nothing_outside_of_the_node_is_served() {
+    let folder = store();
+    folder.write("secret", "x");
+    folder.write("h.zarr/.env", "x");
+    folder.write("h.zarr/b.json.1.partial", "x");
+    let server = Server::start([folder.join("h.zarr/a")]);
+    assert_eq!(server.get("/c/0", &[]).status, 200);
+    for path in [
+        "/../zarr.json",
+        "/..%2fzarr.json",
+        "/%2e%2e/%2e%2e/secret",
+        "/c/../../../secret",
+        "/..\\secret",
+        "//etc/passwd",
+        "/%00",
+        "/%",
+        "/a/c/0",
+    ] {
+        let reply = server.get(path, &[]);
+        assert!([400, 404].contains(&reply.status), "{path}: {reply:?}");
+    }
+    let server = Server::start([folder.join("h.zarr")]);
+    for path in ["/.env", "/%2eenv", "/b.json.1.partial"] {
+        assert_eq!(server.get(path, &[]).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn other_methods_and_large_heads_are_refused() {
+    let folder = store();
+    let server = Server::start([folder.join("h.zarr")]);
+    for method in ["PUT", "POST", "DELETE", "PATCH"] {
+        let reply = server.ask(method, "/a/c/0", &[]);
+        assert_eq!((reply.status, reply.header("allow")), (405, Some("get, head, options")), "{method}");
+    }
+    assert!(folder.join("h.zarr/a/c/0").exists());
+    let long = format!("X: {}", "x".repeat(1 << 20));
+    assert_eq!(server.get("/", &[&long]).status, 431);
+    let many = vec!["X: x"; 1000];
+    assert_eq!(server.get("/", &many).status, 431);
+    assert_eq!(server.send(b"nonsense\r\n\r\n").status, 400);
+}
+
+#[test]
+fn pages_of_other_origins_and_other_host_names_are_refused() {
+    let folder = store();
+    let server = Server::start([folder.join("h.zarr")]);
+    let allowed = |server: &Server, origin: &str| {
+        let reply = server.get("/a/c/0", &[&format!("Origin: {origin}")]);
+        reply.header("access-control-allow-origin").map(str::to_owned)
+    };
+    for origin in ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80"] {
+        assert_eq!(allowed(&server, origin).as_deref(), Some(origin));
+    }
+    for origin in ["https://example.org", "null", "http://localhost.example.org", "localhost"] {
+        assert_eq!(allowed(&server, origin), None);
+    }
+    for host in ["example.org", "localhost.example.org:80", "127.0.0.1.example.org"] {
+        assert_eq!(server.get("/a/c/0", &[&format!("Host: {host}")]).status, 421, "{host}");
+    }
+    let open = Server::start(args!["--allow-origin", "https://example.org", folder.join("h.zarr")]);
+    assert_eq!(allowed(&open, "https://example.org").as_deref(), Some("https://example.org"));
+    assert_eq!(allowed(&open, "https://example.com"), None);
+    let preflight = open.ask("OPTIONS", "/a/c/0", &["Origin: https://example.org"]);
+    assert_eq!(preflight.status, 204);
+    assert!(preflight.header("access-control-allow-headers").unwrap().contains("range"));
+}
+
+#[test]
+fn an_archive_is_served_like_a_directory() {
+    let folder = store();
+    zarr(args!["copy", folder.join("h.zarr"), folder.join("h.zip")]).exits(0);
+    let server = Server::start([folder.join("h.zip")]);
+    assert_eq!(server.get("/a/c/0", &["Range: bytes=4-"]).body, [2, 0, 0, 0]);
+    assert!(String::from_utf8(server.get("/", &[]).body).unwrap().contains("a/"));
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn the_command_reads_what_it_serves() {
+    let folder = store();
+    zarr(args!["consolidate", folder.join("h.zarr")]).ok();
+    let server = Server::start([folder.join("h.zarr")]);
+    let url = format!("http://{}/", server.address);
+    let printed = |args: &[&str], store: &OsStr| zarr(args.iter().map(OsStr::new).chain([store])).ok().out;
+    let array = format!("{url}|zarr:a");
+    assert_eq!(printed(&["cat"], array.as_ref()), printed(&["cat"], folder.join("h.zarr/a").as_ref()));
+    assert_eq!(printed(&["ls", "-R"], url.as_ref()), printed(&["ls", "-R"], folder.join("h.zarr").as_ref()));
+    let again = Server::start([&url]);
+    assert_eq!(again.get("/a/c/0", &["Range: bytes=4-"]).body, [2, 0, 0, 0]);
+    assert_eq!(again.get("/a/", &[]).status, 501);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_server_without_an_error() {
+    let folder = store();
+    let mut server = Server::start([folder.join("h.zarr")]);
+    let waiting = TcpStream::connect(&server.address).unwrap();
+    assert_eq!(server.get("/a/c/0", &[]).status, 200);
+    let interrupted =
+        std::process::Command::new("kill").args(["-INT", &server.child.id().to_string()]).status();
+    assert!(interrupted.unwrap().success());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    drop(waiting);
+}
+
+#[test]
+fn a_node_that_is_absent_and_an_address_in_use_are_errors() {
+    let folder = store();
+    zarr(args!["serve", folder.join("nope.zarr")]).fails(3, &["nope.zarr"]);
+    let server = Server::start([folder.join("h.zarr")]);
+    let args = args!["serve", "--listen", &server.address, folder.join("h.zarr")];
+    zarr(args).fails(4, &["cannot listen at", &server.address]);
+}
