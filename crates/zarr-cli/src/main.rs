@@ -8,6 +8,7 @@ mod around;
 mod attrs;
 mod cat;
 mod chunks;
+mod colour;
 mod completions;
 mod consolidate;
 mod copy;
