@@ -9,6 +9,8 @@ use zarr_array::traits::StoreError;
 use zarr_array::{ArrayError, ArrayErrorKind};
 use zarr_hierarchy::HierarchyError;
 
+use crate::colour::{Look, on_stderr};
+
 /// The exit codes. Scripts may rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -161,7 +163,11 @@ pub(crate) fn report(done: Outcome) -> ExitCode {
 
 /// Prints one line on stderr. A failure to print is ignored.
 pub(crate) fn say(message: &str) {
-    let _ = writeln!(io::stderr().lock(), "zarr: {}", line(message));
+    let (start, rest) = match message.strip_prefix("note: ") {
+        Some(rest) => (on_stderr(Look::Warning, "zarr: note:"), rest),
+        None => (on_stderr(Look::Error, "zarr:"), message),
+    };
+    let _ = writeln!(io::stderr().lock(), "{start} {}", line(rest));
 }
 
 /// Whether a character could change how a terminal shows the text around it: a control character, or one that sets the

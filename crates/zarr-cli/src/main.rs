@@ -10,6 +10,7 @@ mod attrs;
 mod boxes;
 mod cat;
 mod chunks;
+mod colour;
 mod completions;
 mod consolidate;
 mod copy;

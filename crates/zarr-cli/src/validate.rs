@@ -14,6 +14,7 @@ use zarr_hierarchy::{Difference, Found, GroupOptions, HierarchyError, UseConsoli
 
 use conventions::Conventions;
 
+use crate::colour::{Look, on_stdout};
 use crate::exit::{Exit, Outcome, line};
 use crate::json;
 use crate::stdout::print;
@@ -158,16 +159,17 @@ impl Report {
         let mut text = String::new();
         let mut explained: Vec<&str> = Vec::new();
         for node in self.nodes.iter().filter(|node| !node.findings.is_empty()) {
-            text.push_str(&format!("{} ({})\n", line(&node.path), node.kind));
+            let head = format!("{} ({})", line(&node.path), node.kind);
+            text.push_str(&format!("{}\n", on_stdout(Look::Heading, &head)));
             for finding in &node.findings {
                 let place = if finding.pointer.is_empty() {
                     String::new()
                 } else {
                     format!(" at {}", finding.pointer)
                 };
-                let name = severity(finding.severity);
-                let first = format!("{name} {}{place}: {}", finding.code, finding.message);
-                text.push_str(&format!("  {}\n", line(&first)));
+                let name = on_stdout(look(finding.severity), severity(finding.severity));
+                let first = format!("{}{place}: {}", finding.code, finding.message);
+                text.push_str(&format!("  {name} {}\n", line(&first)));
                 // Print each explanation once.
                 if !explained.contains(&finding.explanation) {
                     explained.push(finding.explanation);
@@ -334,6 +336,13 @@ fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
+    }
+}
+
+fn look(severity: Severity) -> Look {
+    match severity {
+        Severity::Error => Look::Error,
+        Severity::Warning => Look::Warning,
     }
 }
 

@@ -46,7 +46,7 @@ impl Listing {
     pub(super) fn to_html(&self, path: &str, is_root: bool) -> String {
         let title = escaped(&format!("/{path}"));
         let mut page = format!(
-            "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\n\
+            "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\n\
              <style>:root{{color-scheme:light dark;font-family:system-ui}}td+td{{text-align:right;padding-left:2em}}</style>\n\
              <h1>{title}</h1>\n<table>\n"
         );

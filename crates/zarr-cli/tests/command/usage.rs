@@ -1,9 +1,10 @@
 //! The command line itself.
 
 use std::fs;
+use std::path::Path;
 
 use crate::args;
-use crate::harness::{Folder, zarr, zarr_in};
+use crate::harness::{Folder, command, zarr, zarr_in};
 
 #[test]
 fn completions_name_all_verbs() {
@@ -26,6 +27,35 @@ fn manual_pages_are_written_for_all_verbs() {
     }
     folder.write("file", "");
     zarr(args!["man", folder.join("file/man1")]).fails(3, &["cannot write manual pages to", "file/man1"]);
+}
+
+#[test]
+fn colours_are_only_for_terminals_and_can_be_forced() {
+    let folder = Folder::new();
+    let group = folder.group("h.zarr");
+    folder.write("h.zarr/a/zarr.json", "{");
+    for (variables, error, finding) in [
+        (&[][..], "zarr: ", "  error "),
+        (
+            &[("CLICOLOR_FORCE", "1")],
+            "\u{1b}[1m\u{1b}[31mzarr:\u{1b}[0m ",
+            "  \u{1b}[1m\u{1b}[31merror\u{1b}[0m ",
+        ),
+        (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], "zarr: ", "  error "),
+    ] {
+        let run = |verb: &str, store: &Path| {
+            let mut command = command();
+            for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+                command.env_remove(name);
+            }
+            command.envs(variables.iter().copied()).arg(verb).arg(store).output().unwrap()
+        };
+        let missing = run("info", &folder.join("none"));
+        let text = String::from_utf8(missing.stderr).unwrap();
+        assert!(text.starts_with(error), "{variables:?}: {text:?}");
+        let found = String::from_utf8(run("validate", &group).stdout).unwrap();
+        assert!(found.contains(finding), "{variables:?}: {found:?}");
+    }
 }
 
 #[test]
