@@ -10,7 +10,7 @@ use crate::workspace::{Package, Workspace};
 use crate::{examples, links};
 
 /// The documents of the workspace. rustdoc checks the code in those of the crates and of the guide.
-const DOCUMENTS: [&str; 19] = [
+const DOCUMENTS: [&str; 20] = [
     "README.md",
     "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
@@ -19,6 +19,7 @@ const DOCUMENTS: [&str; 19] = [
     "docs/COMPARE.md",
     "docs/CONFORMANCE.md",
     "docs/IMPLEMENTING.md",
+    "docs/RELIABILITY.md",
     "docs/SERVICES.md",
     "docs/STYLE.md",
     "docs/decisions/README.md",
