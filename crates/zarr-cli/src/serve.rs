@@ -42,8 +42,8 @@ pub(crate) struct Args {
     /// The address and port to listen at. Port 0 is a free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// An origin whose pages may read the store in a browser, such as https://example.org, or `*` for all. Pages of this
-    /// machine (http://localhost:3000) always may. May be given several times.
+    /// An origin whose pages may read the store in a browser, such as `https://example.org`, or `*` for all. Pages of this
+    /// machine (`http://localhost:3000`) always may. May be given several times.
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 }

@@ -10,7 +10,7 @@ use clap::Parser;
 use zarr_conformance::server::{MODES, Server};
 
 /// Serves the files of a folder, and misbehaves: each of its modes has a path (or a bucket) of its own, for example
-/// http://127.0.0.1:8000/short/… . Ends with its standard input.
+/// `http://127.0.0.1:8000/short/…`. Ends with its standard input.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
