@@ -56,9 +56,12 @@ pub fn lift_for_panics() {
     }));
 }
 
-/// Runs `work` with [`BOUND`] bytes of memory.
-pub fn bounded(work: impl FnOnce()) {
-    LIMIT.store(LIVE.load(Relaxed).saturating_add(BOUND), Relaxed);
+/// The memory that `pco` takes beside that: it allocates a window of up to 2^25 numbers as soon as a chunk asks for it.
+pub const WINDOW: usize = 256 << 20;
+
+/// Runs `work` with so many bytes of memory.
+pub fn bounded(bytes: usize, work: impl FnOnce()) {
+    LIMIT.store(LIVE.load(Relaxed).saturating_add(bytes), Relaxed);
     work();
     LIMIT.store(usize::MAX, Relaxed);
 }
