@@ -31,18 +31,45 @@ use zarr_traits::{
 pub struct Counting {
     storage: Storage,
     counters: Arc<Counters>,
+    under_way: Arc<UnderWay>,
+}
+
+/// The operations that have begun and not ended.
+#[derive(Debug, Default)]
+struct UnderWay {
+    now: AtomicU64,
+    most: AtomicU64,
+}
+
+impl UnderWay {
+    fn begin(&self) -> impl Drop + '_ {
+        struct End<'a>(&'a AtomicU64);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(now, Ordering::Relaxed);
+        End(&self.now)
+    }
 }
 
 impl Counting {
     /// Returns `storage` with a counting layer, and the counters.
     pub fn over(storage: &Storage) -> (Storage, Self) {
-        let counting = Self { storage: storage.clone(), counters: Arc::default() };
+        let counting = Self { storage: storage.clone(), counters: Arc::default(), under_way: Arc::default() };
         (storage.overlay(counting.clone()), counting)
     }
 
     /// Returns the current counts.
     pub fn counts(&self) -> Counts {
         self.counters.snapshot()
+    }
+
+    /// Returns the largest number of operations that were under way at the same time.
+    pub fn most_at_once(&self) -> u64 {
+        self.under_way.most.load(Ordering::Relaxed)
     }
 }
 
@@ -153,6 +180,7 @@ impl Store for Counting {
     fn call<'a>(&'a self, mut op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
             let counters = &*self.counters;
+            let _under_way = self.under_way.begin();
             add(counters.of(&op), u64::from(!matches!(op, Op::Origin(_))));
             if let Op::Read(read) = &op {
                 add(&counters.ranges, read.ranges.len() as u64);
