@@ -23,6 +23,10 @@ use crate::v2::{self, Dtype, codecs, tolerated};
 pub struct Members2 {
     /// The shape of a chunk.
     pub chunks: Option<Vec<u64>>,
+    /// The data type with its byte order.
+    pub dtype: Option<Value>,
+    /// The order of the elements in a chunk: `"C"` or `"F"`.
+    pub order: Option<Value>,
     /// A list of filters, or null. In an array of objects the present filter that turns objects into bytes stays first,
     /// unless the list begins with such a filter.
     pub filters: Option<Value>,
@@ -50,6 +54,8 @@ impl ArrayMeta {
         let netcdf = dtype.and_then(|dtype| tolerated::netcdf_size(&dtype, &limits));
         for (name, value) in [
             ("chunks", members.chunks.as_ref().map(lengths)),
+            ("dtype", members.dtype.clone()),
+            ("order", members.order.clone()),
             ("filters", filters),
             ("compressor", members.compressor.clone()),
             ("fill_value", members.fill_value.clone()),

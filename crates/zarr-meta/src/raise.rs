@@ -9,6 +9,7 @@ use crate::codecs::complete;
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value, pointer};
+use crate::members2::Members2;
 use crate::model::ArrayMeta;
 use crate::names::{Role, role};
 use crate::v2::dtype::{ByteOrder, Core, Dtype, Endian, Kind, Scalar};
@@ -23,6 +24,47 @@ impl ArrayMeta {
     pub fn to_builder_v2(&self) -> MetaResult<ArrayBuilder2> {
         raise(self.clone().understood()?.document())
     }
+
+    /// Returns the members with which this array of format 2 has the given codecs of format 3, in their full form
+    /// ([`written`](crate::codecs::written)). Its byte order changes only if the codec `bytes` has one, and the order of
+    /// the elements only if the list begins with `transpose`.
+    ///
+    /// ```
+    /// use zarr_meta::{ArrayMeta, v3::Extension};
+    ///
+    /// let meta = ArrayMeta::builder_v2([1000], Extension::new("float32")).chunks([100]).build()?;
+    /// let members = meta.members2_of(&[Extension::new("gzip").with("level", 5)])?;
+    /// assert_eq!(members.compressor.unwrap().to_compact(), r#"{"level":5,"id":"gzip"}"#);
+    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the array is of another format, or format 2 has no equivalent of a codec.
+    pub fn members2_of(&self, codecs: &[Extension]) -> MetaResult<Members2> {
+        let (root, _) =
+            self.documents2().ok_or_else(|| MetaError::argument("the array is not of format 2"))?;
+        let document = self.document();
+        let of_bytes = codecs.iter().find(|codec| codec.name() == "bytes");
+        let names_bytes = of_bytes.is_some_and(|codec| codec.configuration().get("endian").is_some());
+        let order = byte_order(if names_bytes { codecs } else { document.codecs() });
+        let limits = Limits::default();
+        let dtype = match root.members.get("dtype") {
+            Some(dtype) if !names_bytes => Dtype::parse(&dtype, &limits, &mut Ignore),
+            _ => Dtype::of(document.data_type(), &order, &limits),
+        }?;
+        let is_transposed = codecs.first().is_some_and(|codec| codec.name() == "transpose");
+        let raised = Codecs::of(codecs, &dtype, &order, self.shape().len())?;
+        Ok(Members2 {
+            filters: Some(match raised.filters.is_empty() {
+                true => None::<bool>.into(),
+                false => raised.filters.into_iter().collect(),
+            }),
+            compressor: Some(raised.compressor.unwrap_or_else(|| None::<bool>.into())),
+            order: is_transposed.then(|| if raised.fortran { "F" } else { "C" }.into()),
+            dtype: names_bytes.then(|| dtype.to_value()),
+            ..Members2::default()
+        })
+    }
 }
 
 /// Returns a builder with everything in the document except its attributes.
@@ -35,15 +77,7 @@ pub(crate) fn raise(array: &ArrayDocument) -> MetaResult<ArrayBuilder2> {
     }
     let order = byte_order(array.codecs());
     let dtype = Dtype::of(array.data_type(), &order, &Limits::default()).map_err(|e| e.at("/data_type"))?;
-    let mut codecs = Codecs::new(&dtype, &order)?;
-    for (i, codec) in array.codecs().iter().enumerate() {
-        let raised = if i == 0 && codec.name() == "transpose" {
-            codecs.transpose(codec, array.shape().len())
-        } else {
-            codecs.codec(codec)
-        };
-        raised.map_err(|e| e.at(&pointer::element("/codecs", i)))?;
-    }
+    let codecs = Codecs::of(array.codecs(), &dtype, &order, array.shape().len())?;
     let mut builder = ArrayBuilder2::new(array.shape().to_vec(), array.data_type().clone())
         .chunks(chunks(array.chunk_grid())?)
         .byte_order(order)
@@ -120,6 +154,20 @@ struct Codecs {
 }
 
 impl Codecs {
+    /// Converts a list of codecs for chunks of `rank` dimensions.
+    fn of(list: &[Extension], dtype: &Dtype, order: &ByteOrder, rank: usize) -> MetaResult<Self> {
+        let mut codecs = Self::new(dtype, order)?;
+        for (i, codec) in list.iter().enumerate() {
+            let raised = if i == 0 && codec.name() == "transpose" {
+                codecs.transpose(codec, rank)
+            } else {
+                codecs.codec(codec)
+            };
+            raised.map_err(|e| e.at(&pointer::element("/codecs", i)))?;
+        }
+        Ok(codecs)
+    }
+
     fn new(dtype: &Dtype, order: &ByteOrder) -> MetaResult<Self> {
         Ok(Self {
             stage: if let Dtype::Scalar(scalar) = dtype { Some(*scalar) } else { None },
