@@ -12,6 +12,7 @@ use crate::error::{ArrayError, ArrayResult};
 use crate::plan::Plan;
 use crate::select::{Along, Picked, Selection};
 
+pub use encoded::ChunkCheck;
 pub use stored::{StorageInfo, StoredChunk};
 
 /// A chunk of an array, or an inner chunk: its index and its region. It is a selection as well, so it can be read and

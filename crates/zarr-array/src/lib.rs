@@ -50,7 +50,7 @@ pub use zarr_traits::{
 pub use array::Array;
 pub use block_writer::BlockWriter;
 pub use chunk_cache::ChunkCache;
-pub use chunks::{Chunk, Chunks, StorageInfo, StoredChunk};
+pub use chunks::{Chunk, ChunkCheck, Chunks, StorageInfo, StoredChunk};
 pub use core::{EmptyChunks, MissingChunks, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};
 pub use create::CreateOptions;

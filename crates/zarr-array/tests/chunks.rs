@@ -162,6 +162,29 @@ fn an_object_that_cannot_be_decoded_is_not_stored() {
 }
 
 #[test]
+fn a_check_names_each_broken_inner_chunk() {
+    let array = sharded(&[7], &[4], &[2]);
+    array.write(.., &[1_u16, 2, 3, 4, 0, 0, 7]).unwrap();
+    let objects = [0, 1].map(|i| array.read_encoded_chunk(&[i]).unwrap().unwrap());
+    let found = [0, 1].map(|i| array.check_encoded_chunk(&[i as u64], &objects[i]).unwrap());
+    assert_eq!(found.each_ref().map(|check| (check.inner_chunks, check.broken.len())), [(2, 0), (1, 0)]);
+    let spans = array.inner_chunks(&[0]).unwrap().unwrap();
+    let mut damaged = objects[0].to_vec();
+    for inner in spans {
+        damaged[usize::try_from(inner.span.unwrap().offset).unwrap()] ^= 0xff;
+    }
+    let check = array.check_encoded_chunk(&[0], &damaged.into()).unwrap();
+    assert_eq!(check.inner_chunks, 2);
+    assert_eq!(check.broken.iter().map(|(at, _)| at[0]).collect::<Vec<_>>(), [0, 2]);
+    assert!(check.broken.iter().all(|(_, e)| e.chunk() == Some(&[0])));
+    // An invalid index is an error of the shard.
+    let mut damaged = objects[0].to_vec();
+    *damaged.last_mut().unwrap() ^= 1;
+    assert!(array.check_encoded_chunk(&[0], &damaged.into()).is_err());
+    assert!(array.check_encoded_chunk(&[2], &objects[0]).is_err());
+}
+
+#[test]
 fn encoded_inner_chunks_go_in_as_they_came_out() {
     let array = sharded(&[5, 6], &[4, 4], &[2, 2]);
     let values: Vec<u16> = (0..30).collect();

@@ -3,7 +3,7 @@
 use zarr_traits::{Bytes, block_on};
 
 use super::Array;
-use crate::chunks::{StorageInfo, StoredChunk};
+use crate::chunks::{ChunkCheck, StorageInfo, StoredChunk};
 use crate::error::ArrayResult;
 
 impl Array {
@@ -85,6 +85,27 @@ impl Array {
     /// As [`zarr_array::Array::write_encoded_chunk`](crate::Array::write_encoded_chunk).
     pub fn write_encoded_chunk(&self, index: &[u64], object: impl Into<Bytes>) -> ArrayResult<()> {
         block_on(self.0.write_encoded_chunk(index, object))
+    }
+
+    /// Decodes `object` as the chunk at `index` of the chunk grid would be decoded, and drops the elements.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::UInt8).chunks([2, 3]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// # array.write(.., &[7_u8; 24])?;
+    /// for stored in array.stored_chunks()? {
+    ///     let index = stored.chunk.index();
+    ///     let Some(object) = array.read_encoded_chunk(index)? else { continue };
+    ///     assert!(array.check_encoded_chunk(index, &object)?.broken.is_empty());
+    /// }
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::check_encoded_chunk`](crate::Array::check_encoded_chunk).
+    pub fn check_encoded_chunk(&self, index: &[u64], object: &Bytes) -> ArrayResult<ChunkCheck> {
+        self.0.check_encoded_chunk(index, object)
     }
 
     /// Returns the bytes of an inner chunk as they are in its shard. `index` counts inner chunks through the whole

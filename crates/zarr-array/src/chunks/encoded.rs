@@ -46,7 +46,10 @@ impl Array {
             let (key, index) = (core.key_inside(index)?, Dims::from(index));
             let stored = async {
                 core.chain.check_writable()?;
-                core.check_object(&core.full_shape(&index), &object)?;
+                let check = core.check_object(&core.full_shape(&index), &object)?;
+                if let Some((_, e)) = check.broken.into_iter().next() {
+                    return Err(e);
+                }
                 let _lock = zarr_engine::lock(&core.storage, &key).await;
                 let stored = core.storage.put(&key, object).await;
                 core.indexes.forget(&index);
@@ -55,6 +58,27 @@ impl Array {
             stored.await.map_err(|e| e.in_chunk(&index, &key))
         };
         written.await.map_err(|e| e.in_array(self.path()))
+    }
+
+    /// Decodes `object` as the chunk at `index` of the chunk grid would be decoded, with its part outside of the array,
+    /// and drops the elements. Verifies all checksums. Reads nothing from the store.
+    ///
+    /// An inner chunk that cannot be decoded is an entry of [`ChunkCheck::broken`]; the others are decoded as well.
+    ///
+    /// # Errors
+    /// When `index` is outside the array, or the object cannot be decoded as a whole: a chunk without inner chunks, or
+    /// an invalid index of a shard.
+    pub fn check_encoded_chunk(&self, index: &[u64], object: &Bytes) -> ArrayResult<ChunkCheck> {
+        let core = &*self.core;
+        let checked = || {
+            let (key, index) = (core.key_inside(index)?, Dims::from(index));
+            let in_chunk = |e: ArrayError| e.in_chunk(&index, &key);
+            let mut check = core.check_object(&core.full_shape(&index), object).map_err(in_chunk)?;
+            let broken = check.broken.drain(..);
+            check.broken = broken.map(|(at, e)| (at, in_chunk(e).in_array(self.path()))).collect();
+            Ok(check)
+        };
+        checked().map_err(|e: ArrayError| e.in_array(self.path()))
     }
 
     /// Returns the bytes of an inner chunk as they are in its shard, encoded by the inner codecs. `None` if the inner
@@ -85,6 +109,16 @@ impl Array {
         let region = region.map_err(|e| e.in_array(self.path()))?;
         write::write_encoded(&self.core, &Selection::from(&region), bytes.into(), self.may_block).await
     }
+}
+
+/// What [`Array::check_encoded_chunk`] has found in an object.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ChunkCheck {
+    /// The number of stored inner chunks; 0 if chunks have no inner chunks.
+    pub inner_chunks: u64,
+    /// The inner chunks that cannot be decoded: the position of the first element, relative to the chunk, and the error.
+    pub broken: Vec<(Vec<u64>, ArrayError)>,
 }
 
 /// The place of an inner chunk.
@@ -132,26 +166,37 @@ impl Core {
     }
 
     /// Decodes the object of a chunk of `shape` completely, and drops the elements.
-    fn check_object(&self, shape: &[u64], object: &Bytes) -> ArrayResult<()> {
+    fn check_object(&self, shape: &[u64], object: &Bytes) -> ArrayResult<ChunkCheck> {
         match self.chain.encoded_size(shape) {
             EncodedSize::Exact(size) if object.len() as u64 != size => {
                 return Err(wrong_size(object.len(), size));
             }
             _ => {}
         }
-        let (mut known, mut scratch) = (None, Scratch::default());
+        let (mut known, mut scratch, mut check) = (None, Scratch::default(), ChunkCheck::default());
         let Some(inner) = self.chain.inner_shape(shape.len()) else {
-            return self.check_part(shape, &Region::whole(shape), object, &mut known, &mut scratch);
+            self.check_part(shape, &Region::whole(shape), object, &mut known, &mut scratch)?;
+            return Ok(check);
         };
         let chunks = Chunks::new(shape, Arc::new(RegularGrid::new(inner)?), &Selection::all())?;
+        let mut is_first = true;
         for chunk in chunks {
-            self.check_part(shape, chunk.region(), object, &mut known, &mut scratch)?;
+            match self.check_part(shape, chunk.region(), object, &mut known, &mut scratch) {
+                Ok(is_stored) => check.inner_chunks += u64::from(is_stored),
+                // Without the index no inner chunk is found.
+                Err(e) if is_first && known.is_none() => return Err(e),
+                Err(e) => {
+                    check.inner_chunks += 1;
+                    check.broken.push((chunk.region().start().to_vec(), e));
+                }
+            }
+            is_first = false;
         }
-        Ok(())
+        Ok(check)
     }
 
     /// Decodes a part of the object of a chunk of `shape`, and drops the elements. `known` keeps the index from one
-    /// part to the next.
+    /// part to the next. Returns whether anything of the part is stored.
     pub(crate) fn check_part(
         &self,
         shape: &[u64],
@@ -159,7 +204,7 @@ impl Core {
         object: &Bytes,
         known: &mut Option<Known>,
         scratch: &mut Scratch,
-    ) -> ArrayResult<()> {
+    ) -> ArrayResult<bool> {
         let heap = self.heap(self.limits.result_bytes);
         let mut decode = |scratch: &mut Scratch| {
             let Some(read) = self.read_in(shape, part, object, known)? else {
@@ -168,10 +213,11 @@ impl Core {
                 let dst = Destination::dense(&mut chunk, shape, self.size)?;
                 self.chain.decode_into(object, shape, &Region::whole(shape), dst, scratch)?;
                 scratch.give(chunk);
-                return Ok(());
+                return Ok(true);
             };
             let mut pieces = Vec::new();
             read.pieces(&mut pieces)?;
+            let is_stored = pieces.iter().any(|piece| !matches!(piece.job, Job::Fill(_)));
             for piece in pieces {
                 if let Job::Chain(inner) = &piece.job {
                     self.check_chunk(&inner.chunk)?;
@@ -182,7 +228,7 @@ impl Core {
                 zarr_engine::run_piece(&piece, &src, dst, scratch)?;
                 scratch.give(memory);
             }
-            Ok(())
+            Ok(is_stored)
         };
         with_heap(heap.as_ref(), scratch, |scratch| caught(|| decode(scratch)))
     }
