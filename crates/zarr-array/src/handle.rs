@@ -257,10 +257,20 @@ macro_rules! common_methods {
             self.with(|array| array.core_mut().missing = missing)
         }
 
+        /// Returns what a read does where a chunk is missing.
+        pub fn missing_chunks(&self) -> MissingChunks {
+            self.inner().core.missing
+        }
+
         /// Sets whether chunks are stored in which every element is the fill value.
         #[must_use]
         pub fn with_empty_chunks(self, empty_chunks: EmptyChunks) -> Self {
             self.with(|array| array.core_mut().empty_chunks = empty_chunks)
+        }
+
+        /// Returns whether chunks are stored in which every element is the fill value.
+        pub fn empty_chunks(&self) -> EmptyChunks {
+            self.inner().core.empty_chunks
         }
 
         /// Sets how parts of chunks are written.

@@ -291,6 +291,22 @@ fn index(position: u64) -> usize {
 }
 
 impl LazyView<Array> {
+    /// Returns the array and the selection that has the elements of this view, in its order; `None` for a view of several
+    /// arrays, and for dimensions in another order.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, Axis, Selection};
+    /// # fn example(array: &Array) -> ArrayResult<()> {
+    /// let every_tenth = array.lazy().select(Axis::step(.., 10))?;
+    /// let (_, selection) = every_tenth.select(3..5)?.source().unwrap(); // elements 30 and 40
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn source(&self) -> Option<(&Array, Selection)> {
+        let [part] = &self.parts[..] else { return None };
+        (part.is_in_order() && part.shape() == self.shape).then(|| (part.array(), part.selection()))
+    }
+
     /// Reads all elements of the view.
     ///
     /// # Errors

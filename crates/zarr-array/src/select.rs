@@ -327,6 +327,26 @@ impl Selection {
         Self(lists.into_iter().zip(shape).map(axis).collect())
     }
 
+    /// Returns the smallest box that has all selected elements of an array of `shape`. The ranges are empty if nothing is
+    /// selected.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayResult, Axis, Selection};
+    /// let selection = Selection::from((Axis::step(.., -10), [7, 3, 3]));
+    /// assert_eq!(selection.bounds(&[95, 10, 2])?, [4..95, 3..8, 0..2]);
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument) if the selection is not inside the array.
+    pub fn bounds(&self, shape: &[u64]) -> ArrayResult<Vec<Range<u64>>> {
+        let mut bounds = vec![0..0; shape.len()];
+        for along in self.resolve(shape)? {
+            along.bounds(|dim, range| bounds[dim] = range);
+        }
+        Ok(bounds)
+    }
+
     /// Returns the selection of these elements of an array with `rank` dimensions, each of which varies along one entry.
     pub(crate) fn of(places: &[Along], rank: usize) -> Self {
         let mut axes = vec![Axis::WHOLE; rank];

@@ -1,5 +1,6 @@
 //! The elements that a selection has along one dimension of its result.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{ArrayError, ArrayResult};
@@ -65,6 +66,23 @@ impl Along {
                 dims.iter()
                     .zip(positions.iter().skip(first))
                     .for_each(|(dim, position)| set(*dim, *position));
+            }
+        }
+    }
+
+    /// Calls `set` with each dimension of the array and the range that the positions in it span.
+    pub(crate) fn bounds(&self, mut set: impl FnMut(usize, Range<u64>)) {
+        match self {
+            Self::Steps { dim, picked, .. } => {
+                let last = picked.count.checked_sub(1).map(|last| last.saturating_mul(picked.step));
+                let end = last.map_or(0, |last| last.saturating_add(1));
+                set(*dim, picked.start..picked.start.saturating_add(end));
+            }
+            Self::List { dims, positions } => {
+                for (place, dim) in dims.iter().enumerate() {
+                    let of = || positions.iter().skip(place).step_by(dims.len()).copied();
+                    set(*dim, of().min().unwrap_or(0)..of().max().map_or(0, |last| last.saturating_add(1)));
+                }
             }
         }
     }
