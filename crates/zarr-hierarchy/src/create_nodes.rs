@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::meta::NodeMeta;
-use zarr_array::traits::Prefix;
+use zarr_array::meta::{GroupMeta, NodeMeta};
+use zarr_array::traits::{Prefix, store::Listed};
 use zarr_array::{ArrayErrorKind, Consolidated, CreateOptions, ExistingNode, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
@@ -17,7 +17,7 @@ impl Group {
     /// Everything that can be checked without the store is checked before the first node is written. Nodes are written
     /// level by level, several at a time. Consolidated metadata is brought up to date once, at the end: its readers see
     /// all of the nodes or none. No store can promise that to readers of single documents. After an interruption, some
-    /// of the nodes exist.
+    /// of the nodes exist. In an empty group no other nodes are looked for, so this costs a request for each document.
     ///
     /// ```
     /// # use zarr_hierarchy::{ArrayMeta, Group, HierarchyResult, NodeMeta, zarr_array::{DataType, Storage, standard}};
@@ -38,16 +38,26 @@ impl Group {
         &self,
         nodes: impl IntoIterator<Item = (P, N)>,
     ) -> HierarchyResult<()> {
-        let levels = self.levels(nodes)?;
+        let mut levels = self.levels(nodes)?;
         let (storage, writing) = (self.storage(), &self.shared.options.writing);
+        let is_empty = levels.values().map(Vec::len).sum::<usize>() > 1 && self.is_empty().await?;
+        if is_empty {
+            self.add_between(&mut levels)?;
+        }
         let mut each = writing.clone();
         each.consolidated = Consolidated::Keep;
         for level in levels.values() {
             let created = level.iter().map(|(prefix, meta)| {
                 let each = &each;
                 async move {
-                    let done = node::create(storage, prefix, meta, ExistingNode::Fail, each).await;
-                    done.map(drop).map_err(|e| HierarchyError::from(e).at(&prefix.node_path()))
+                    let done = match is_empty {
+                        true => node::create_in_empty(storage, prefix, meta).await,
+                        false => {
+                            let created = node::create(storage, prefix, meta, ExistingNode::Fail, each);
+                            created.await.map(drop)
+                        }
+                    };
+                    done.map_err(|e| HierarchyError::from(e).at(&prefix.node_path()))
                 }
             });
             let created: Vec<_> = created.collect();
@@ -58,6 +68,28 @@ impl Group {
         let touched: BTreeSet<Prefix> = all.cloned().chain(between).collect();
         let touched: Vec<Prefix> = touched.into_iter().collect();
         Ok(node::refresh_all(storage, &touched, self.format(), writing).await?)
+    }
+
+    /// Whether there is nothing below this group but its documents. One request; a store that cannot list is never empty.
+    async fn is_empty(&self) -> HierarchyResult<bool> {
+        let storage = self.storage();
+        if !storage.capabilities().list {
+            return Ok(false);
+        }
+        let page = storage.list(&self.prefix, None).await?;
+        let is_own = |listed: &Listed| self.prefix.strip(&listed.key).is_some_and(|name| !name.contains('/'));
+        Ok(!page.more && page.entries.iter().all(is_own))
+    }
+
+    /// Adds the missing groups between this group and the nodes.
+    fn add_between(&self, levels: &mut BTreeMap<usize, Vec<(Prefix, NodeMeta)>>) -> HierarchyResult<()> {
+        let given: BTreeSet<Prefix> = levels.values().flatten().map(|(prefix, _)| prefix.clone()).collect();
+        let between = given.iter().flat_map(node::above).filter(|above| self.is_above(above));
+        for prefix in between.filter(|above| !given.contains(above)).collect::<BTreeSet<_>>() {
+            let group = NodeMeta::from(GroupMeta::new(self.format())?);
+            levels.entry(depth(&prefix)).or_default().push((prefix, group));
+        }
+        Ok(())
     }
 
     /// Checks the nodes and returns them by the depths of their paths.
@@ -87,8 +119,7 @@ impl Group {
             if node::above(prefix).iter().any(|above| matches!(all.get(above), Some(NodeMeta::Array(_)))) {
                 return refused(prefix, "the path is below one of the arrays");
             }
-            let depth = prefix.as_str().matches('/').count();
-            levels.entry(depth).or_default().push((prefix.clone(), meta.clone()));
+            levels.entry(depth(prefix)).or_default().push((prefix.clone(), meta.clone()));
         }
         Ok(levels)
     }
@@ -97,4 +128,9 @@ impl Group {
     fn is_above(&self, prefix: &Prefix) -> bool {
         *prefix != self.prefix && prefix.as_str().starts_with(self.prefix.as_str())
     }
+}
+
+/// The depth of a path.
+fn depth(prefix: &Prefix) -> usize {
+    prefix.as_str().matches('/').count()
 }

@@ -2,7 +2,7 @@
 
 use zarr_conformance::instruments::Counting;
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::zarr_array::traits::{Prefix, block_on};
+use zarr_hierarchy::zarr_array::traits::{Key, Prefix, block_on};
 use zarr_hierarchy::zarr_array::{DataType, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, Format, GroupMeta, HierarchyErrorKind, NodeMeta};
 use zarr_store::MemoryStore;
@@ -51,6 +51,21 @@ fn consolidated_metadata_is_updated_once() {
     let before = counting.counts();
     assert_eq!(root.group("g").unwrap().children().unwrap().len(), 50);
     assert_eq!((counting.counts() - before).requests(), 0);
+}
+
+#[test]
+fn other_nodes_are_looked_for_unless_the_group_is_empty() {
+    let (storage, counting) = Counting::over(&Storage::from(MemoryStore::new()));
+    let root = Group::create(storage.clone(), "/", &standard()).unwrap();
+    let before = counting.counts();
+    root.create_nodes((0..50).map(|n| (format!("{n}"), array()))).unwrap();
+    let cost = counting.counts() - before;
+    // One listing, and one look for consolidated metadata.
+    assert_eq!((cost.puts, cost.requests() - cost.puts), (50, 2), "{cost:?}");
+    // A node of another format, which no put of a document meets.
+    block_on(storage.put(&Key::new("x/.zgroup").unwrap(), r#"{"zarr_format":2}"#)).unwrap();
+    let e = root.create_nodes([("w", array()), ("x", array())]).unwrap_err();
+    assert_eq!(e.kind(), HierarchyErrorKind::Exists, "{e}");
 }
 
 #[test]

@@ -48,16 +48,7 @@ pub async fn create(
 ) -> ArrayResult<Option<NodeMeta>> {
     zarr_meta::path::check_new_path(&prefix.node_path())?;
     let format = node.format();
-    let mut documents: Vec<(DocumentName, String)> =
-        node.documents().into_iter().filter_map(|(name, text)| Some((name, text?))).collect();
-    // The document that makes the node decides which of several writers created it. Attributes are put after that.
-    documents.sort_by_key(|(name, _)| !name.makes_node());
-    if format == Format::V1 || documents.is_empty() {
-        return Err(ArrayError::new(
-            ArrayErrorKind::Unsupported,
-            "nodes of format 1 can be read, but not written",
-        ));
-    }
+    let documents = new_documents(node)?;
     let replace = existing == ExistingNode::Replace;
     let names = MAKERS.into_iter().chain([DocumentName::Attributes2]);
     let names: Vec<_> = names.filter(|name| replace || *name != documents[0].0).collect();
@@ -75,22 +66,64 @@ pub async fn create(
     } else if is_node {
         return found(storage, prefix, existing, how).await;
     }
-    let mut documents = documents.into_iter();
-    for (name, text) in documents.by_ref().take(1) {
-        if !put_new(storage, &prefix.key(name.as_str())?, text).await? {
-            return found(storage, prefix, existing, how).await;
-        }
+    let has_attributes = documents.len() > 1;
+    if !put_documents(storage, prefix, documents).await? {
+        return found(storage, prefix, existing, how).await;
     }
-    if attributes && documents.len() == 0 && format == Format::V2 {
+    if attributes && !has_attributes && format == Format::V2 {
         // Attributes without a node, left behind by an earlier one.
         storage.delete(&prefix.key(DocumentName::Attributes2.as_str())?).await?;
-    }
-    for (name, text) in documents {
-        storage.put(&prefix.key(name.as_str())?, text).await?;
     }
     written.push(prefix.clone());
     refresh(storage, prefix, &written, format, how).await?;
     Ok(None)
+}
+
+/// Creates a node where the caller knows that there are no objects, below groups that exist: nothing is looked for, and
+/// consolidated metadata stays as it is.
+///
+/// # Errors
+/// [`Exists`](ArrayErrorKind::Exists) when another writer has created the node meanwhile;
+/// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for an invalid name; and those of the store.
+pub async fn create_in_empty(storage: &Storage, prefix: &Prefix, node: &NodeMeta) -> ArrayResult<()> {
+    zarr_meta::path::check_new_path(&prefix.node_path())?;
+    match put_documents(storage, prefix, new_documents(node)?).await? {
+        true => Ok(()),
+        false => Err(ArrayError::new(ArrayErrorKind::Exists, "there is a node already")),
+    }
+}
+
+/// Returns the documents of a new node, beginning with the one that makes the node.
+fn new_documents(node: &NodeMeta) -> ArrayResult<Vec<(DocumentName, String)>> {
+    let mut documents: Vec<(DocumentName, String)> =
+        node.documents().into_iter().filter_map(|(name, text)| Some((name, text?))).collect();
+    documents.sort_by_key(|(name, _)| !name.makes_node());
+    if node.format() == Format::V1 || documents.is_empty() {
+        return Err(ArrayError::new(
+            ArrayErrorKind::Unsupported,
+            "nodes of format 1 can be read, but not written",
+        ));
+    }
+    Ok(documents)
+}
+
+/// Puts the documents of a new node. The first one decides which of several writers creates the node; attributes are put
+/// after that. Returns `false` if another writer was first.
+async fn put_documents(
+    storage: &Storage,
+    prefix: &Prefix,
+    documents: Vec<(DocumentName, String)>,
+) -> ArrayResult<bool> {
+    let mut documents = documents.into_iter();
+    for (name, text) in documents.by_ref().take(1) {
+        if !put_new(storage, &prefix.key(name.as_str())?, text).await? {
+            return Ok(false);
+        }
+    }
+    for (name, text) in documents {
+        storage.put(&prefix.key(name.as_str())?, text).await?;
+    }
+    Ok(true)
 }
 
 /// Checks that a place without a node holds no other objects.

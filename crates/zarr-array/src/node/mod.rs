@@ -6,7 +6,7 @@ mod edit;
 mod erase;
 mod step;
 
-pub use create::{ExistingNode, create, create_above, put_new};
+pub use create::{ExistingNode, create, create_above, create_in_empty, put_new};
 pub use edit::{edit, edit_document};
 pub use erase::erase;
 pub use step::{Consolidated, above, refresh, refresh_all};
