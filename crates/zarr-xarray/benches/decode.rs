@@ -1,6 +1,6 @@
 //! The time per element of decoding, beside a copy of the result in the same run.
 //!
-//! `cargo bench -p zarr-xarray`. Each figure is the median of paired runs: a copy, then the work. The bounds are those
+//! `cargo bench -p zarr-xarray --bench decode [-- NAME]`, where NAME is a part of the names of rows. Each figure is the median of paired runs: a copy, then the work. The bounds are those
 //! that the crate was written for; they are printed, not checked, because a busy machine exceeds any bound.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "this is a program for people")]
@@ -11,7 +11,7 @@ use std::time::Instant;
 use serde_json::json;
 use zarr_hierarchy::zarr_array::traits::Scratch;
 use zarr_hierarchy::zarr_array::traits::codec::with_runs;
-use zarr_hierarchy::zarr_array::traits::strided::{Destination, Source, zeroed};
+use zarr_hierarchy::zarr_array::traits::strided::{Destination, Source, Swap, zeroed};
 use zarr_hierarchy::zarr_array::{Cpu, DataType, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, blocking::Group};
 use zarr_meta::v3::Extension;
@@ -40,6 +40,10 @@ fn main() {
 
 /// Prints the median time per element of `work` and of a copy of 8 bytes an element, and the median of their ratios.
 fn paired(name: &str, bound: f64, mut work: impl FnMut()) {
+    let mut parts = std::env::args().skip(1).filter(|part| !part.starts_with('-')).peekable();
+    if parts.peek().is_some() && !parts.any(|part| name.contains(&part)) {
+        return;
+    }
     let from = vec![1_u8; COUNT * 8];
     let mut to = vec![0_u8; COUNT * 8];
     let mut rows: Vec<(f64, f64)> = Vec::new();
@@ -87,6 +91,15 @@ fn kernels(int16: &[u8], float32: &[u8]) {
 fn strided(int16: &[u8]) {
     let packing = packing(NumberType::Int16, &[-9], true, NumberType::Float64);
     let (mut image, mut scratch) = (vec![0.0_f64; COUNT], Scratch::new());
+    let floats = vec![1.0_f64; COUNT];
+    paired("copy of float64, chunks of 128 x 128 into an image", 1.25, || {
+        for (number, chunk) in (0_u64..).zip(black_box(&floats).chunks(128 * 128)) {
+            let dst = Destination::of(&mut image, &[2048, 2048]).unwrap();
+            let mut dst = dst.sub(&[number / 16 * 128, number % 16 * 128], &[128, 128]).unwrap();
+            dst.put(Source::of(chunk, &[128, 128]).unwrap(), Swap::NONE).unwrap();
+        }
+        black_box(&mut image);
+    });
     paired("the same, chunks of 128 x 128 into an image", 1.25, || {
         for (number, chunk) in (0_u64..).zip(black_box(int16).chunks(128 * 128 * 2)) {
             let dst = Destination::of(&mut image, &[2048, 2048]).unwrap();

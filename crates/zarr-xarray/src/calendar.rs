@@ -182,7 +182,7 @@ impl Rule {
 
     /// The month with the day that lies `days` after 1 March, where March is month 0.
     #[inline(always)]
-    const fn month(self, days: i64) -> i64 {
+    const fn month(self, days: u32) -> u32 {
         match self {
             Self::Days360 => days / 30,
             _ => (5 * days + 2) / 153,
@@ -194,20 +194,34 @@ impl Rule {
         self.before(year) + self.before_month(month) + day - 1
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "a month is at most 12, a day at most 31")]
+    /// Divides days in a cycle into years with leap days and the days after them. Every fourth year is longer, so that
+    /// `n` years have a quarter of `1461 n` days, rounded down; and centuries likewise.
+    #[inline(always)]
+    const fn split(days: u32, four: u32) -> (u32, u32) {
+        let quarters = 4 * days + 3;
+        (quarters / four, quarters % four / 4)
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "days of a cycle, a month, a day"
+    )]
     #[inline(always)]
     const fn date(self, days: i64) -> (i64, u8, u8) {
         let (years, cycle) = self.cycle();
-        let mut year = (days * years).div_euclid(cycle);
-        // Because of leap days the estimate can be wrong by one year.
-        if self.before(year) > days {
-            year -= 1;
-        } else if self.before(year + 1) <= days {
-            year += 1;
-        }
-        let day = days - self.before(year);
+        let day = days.rem_euclid(cycle) as u32;
+        let (centuries, day) = match self {
+            Self::Gregorian => Self::split(day, 146_097),
+            _ => (0, day),
+        };
+        let (year, day) = match self {
+            Self::Gregorian | Self::Julian => Self::split(day, 1461),
+            _ => (0, day),
+        };
+        let year = days.div_euclid(cycle) * years + (100 * centuries + year) as i64;
         let month = self.month(day);
-        let day = day - self.before_month(month) + 1;
+        let day = day - self.before_month(month as i64) as u32 + 1;
         let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
         (year, month as u8, day as u8)
     }

@@ -25,7 +25,7 @@ pub(super) trait Element: Copy + PartialEq {
 }
 
 /// Elements that are real numbers.
-pub(super) trait Real: Element {
+pub(super) trait Real: Element + PartialOrd {
     fn to_f64(self) -> f64;
 
     /// Returns the number if the type is an integer type.
@@ -201,6 +201,16 @@ macro_rules! complex {
 }
 
 complex!(f32 f64);
+
+/// Returns the smallest and the largest element that is not missing; `None` if there is none.
+pub(super) fn extremes<S: Real>(src: &[u8], is_missing: impl Fn(S) -> bool) -> Option<(S, S)> {
+    let elements = || S::all(src).iter().map(S::load);
+    let first = elements().find(|element| !is_missing(*element))?;
+    Some(elements().fold((first, first), |(low, high), element| {
+        let element = if is_missing(element) { first } else { element };
+        (if element < low { element } else { low }, if element > high { element } else { high })
+    }))
+}
 
 /// Calculates each element of `dst` from the element of `src` at the same position.
 pub(super) fn each<S: Element, D: Element>(

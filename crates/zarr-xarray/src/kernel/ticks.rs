@@ -3,8 +3,8 @@
 //! [`decode_times`](crate::decode_times) chooses the unit from the values of a whole axis. Here the caller gives the
 //! unit, so each chunk can be decoded alone.
 
-use super::element::{Float as _, Real, try_each};
-use super::packing::{Packing, refused, too_far, try_masked};
+use super::element::{Float as _, Real, each, extremes, try_each};
+use super::packing::{Missing, Packing, refused, too_far, try_masked};
 use crate::error::{XarrayError, XarrayResult};
 use crate::number::NumberType;
 use crate::times::NOT_A_TIME;
@@ -55,6 +55,9 @@ impl TimeCoding {
             self.packing.stored,
             S => {
                 let missing = self.packing.missing();
+                if is_exact && self.decode_fitting::<S>(src, dst, &missing)? {
+                    return Ok(());
+                }
                 let count = |stored: S| match stored.to_integer() {
                     Some(integer) if is_exact => self.scale.integer(integer),
                     _ => self.scale.float(stored.to_f64().scaled(factor, offset)),
@@ -63,6 +66,39 @@ impl TimeCoding {
             },
             Err(self.packing.impossible())
         )
+    }
+
+    /// Decodes whole numbers if the counts of all of them fit. Two loops without branches are several times faster than
+    /// one that looks at each number.
+    fn decode_fitting<S: Real>(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        missing: &Missing<S>,
+    ) -> XarrayResult<bool> {
+        match *missing {
+            Missing::None => self.decode_without(src, dst, |_: S| false),
+            Missing::One(a) => self.decode_without(src, dst, |stored: S| stored == a),
+            _ => Ok(false),
+        }
+    }
+
+    fn decode_without<S: Real>(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        is_missing: impl Fn(S) -> bool,
+    ) -> XarrayResult<bool> {
+        let Some((low, high)) = extremes(src, &is_missing) else { return Ok(false) };
+        let near = |stored: S| i64::try_from(stored.to_integer()?).ok();
+        if !near(low).zip(near(high)).is_some_and(|(low, high)| self.scale.fits(low, high)) {
+            return Ok(false);
+        }
+        each(src, dst, |stored| match near(stored) {
+            Some(near) if !is_missing(stored) => self.scale.count(near),
+            _ => NOT_A_TIME,
+        })?;
+        Ok(true)
     }
 
     /// Checks that encoded elements decode to `counts` again. Packed integers round.

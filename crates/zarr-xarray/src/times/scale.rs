@@ -11,8 +11,10 @@ pub(crate) struct Scale {
     step: i64,
     /// The reference as a count.
     reference: i128,
-    /// The reference, if it fits.
-    near: Option<i64>,
+    /// The reference modulo 2^64.
+    wrapped: i64,
+    /// The smallest and the largest whole number whose counts fit, if there are any. [`NOT_A_TIME`] is not between them.
+    fitting: Option<(i64, i64)>,
     /// Whether the fraction of a count is truncated, not rounded.
     cuts: bool,
 }
@@ -31,8 +33,18 @@ impl Scale {
             )));
         }
         let (step, reference) = (stored.nanoseconds() / length, reference / i128::from(length));
-        let (near, cuts) = (i64::try_from(reference).ok(), unit == TimeUnit::Nanoseconds);
-        Ok(Self { step, reference, near, cuts })
+        Ok(Self::of(step, reference, unit == TimeUnit::Nanoseconds))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "sums are taken modulo 2^64")]
+    fn of(step: i64, reference: i128, cuts: bool) -> Self {
+        let [first, last] = [NOT_A_TIME + 1, i64::MAX].map(|count| i128::from(count) - reference);
+        let first = -(-first).div_euclid(step.into());
+        let last = last.div_euclid(step.into());
+        let [first, last] = [first.max((NOT_A_TIME + 1).into()), last.min(i64::MAX.into())];
+        // Both are in 64 bits, or the first is larger.
+        let fitting = (first <= last).then_some((first as i64, last as i64));
+        Self { step, reference, wrapped: reference as i64, fitting, cuts }
     }
 
     /// Whether the reference is in the range of counts.
@@ -46,18 +58,22 @@ impl Scale {
         if number == i128::from(NOT_A_TIME) {
             return Some(NOT_A_TIME);
         }
-        // Nearly all counts and references fit in 64 bits, also on the way.
-        let near = || i64::try_from(number).ok()?.checked_mul(self.step)?.checked_add(self.near?);
-        match near() {
-            Some(count) if count != NOT_A_TIME => Some(count),
-            _ => self.wide(number),
+        match i64::try_from(number) {
+            Ok(near) if self.fits(near, near) => Some(self.count(near)),
+            _ => None,
         }
     }
 
-    /// Returns the count of a whole number by arithmetic in 128 bits.
-    #[cold]
-    fn wide(self, number: i128) -> Option<i64> {
-        count_of(number * i128::from(self.step) + self.reference)
+    /// Whether the counts of all whole numbers between two fit, so that [`count`](Self::count) gives them.
+    #[inline]
+    pub(crate) fn fits(self, smallest: i64, largest: i64) -> bool {
+        self.fitting.is_some_and(|(first, last)| first <= smallest && largest <= last)
+    }
+
+    /// Returns the count of a whole number that fits. The result is right although the way to it may overflow.
+    #[inline]
+    pub(crate) fn count(self, number: i64) -> i64 {
+        number.wrapping_mul(self.step).wrapping_add(self.wrapped)
     }
 
     /// Returns the count of a float, or `None` if it is out of range. NaN becomes [`NOT_A_TIME`].
@@ -90,7 +106,7 @@ impl Scale {
 
     /// Returns the same scale for numbers that have been multiplied by the step.
     pub(crate) fn of_counts(self) -> Self {
-        Self { step: 1, ..self }
+        Self::of(1, self.reference, self.cuts)
     }
 
     /// The factor from stored numbers to counts.
@@ -112,9 +128,12 @@ fn whole(float: f64) -> Option<i128> {
 mod tests {
     use super::*;
 
-    /// The way in 64 bits gives the counts of the way in 128 bits, also where only the sum fits.
+    /// Arithmetic in 64 bits gives the counts of arithmetic in 128 bits, also where only the sum fits.
     #[test]
-    fn near_counts_are_those_of_wide_arithmetic() {
+    fn counts_are_those_of_wide_arithmetic() {
+        let wide = |scale: Scale, number: i64| {
+            count_of(i128::from(number) * i128::from(scale.step) + scale.reference)
+        };
         let mut random = fastrand::Rng::with_seed(5);
         let far = i128::from(i64::MAX);
         for reference in [0, -719_162 * 86_400, far, far + 1, -far, -far - 1, -far - 2, 3 * far] {
@@ -124,8 +143,7 @@ mod tests {
                 let any = (0..200).map(|_| random.i64(..) >> random.u32(..64)).collect::<Vec<_>>();
                 for number in [0, 1, -1, edge, -edge, edge.saturating_add(1), i64::MAX].into_iter().chain(any)
                 {
-                    let wanted =
-                        if number == NOT_A_TIME { Some(NOT_A_TIME) } else { scale.wide(number.into()) };
+                    let wanted = if number == NOT_A_TIME { Some(NOT_A_TIME) } else { wide(scale, number) };
                     assert_eq!(scale.integer(number.into()), wanted, "{number} {unit:?} since {reference}");
                 }
             }
