@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use zarr_array::traits::store::Drive;
 use zarr_array::traits::strided::Plain;
 use zarr_array::{Element, NdVec, Registry, Storage, block_on};
 use zarr_hierarchy::{Group, blocking};
@@ -171,7 +172,9 @@ impl Dataset {
 
 impl From<crate::Dataset> for Dataset {
     fn from(dataset: crate::Dataset) -> Self {
-        Self(crate::Dataset { may_block: true, ..dataset })
+        // Several reads from a network wait at the same time only if none of them blocks.
+        let may_block = dataset.group().storage().capabilities().drive == Drive::Inline;
+        Self(crate::Dataset { may_block, ..dataset })
     }
 }
 

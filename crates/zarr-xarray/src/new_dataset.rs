@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::{ExistingNode, Limits, Registry, Storage};
+use zarr_array::traits::Prefix;
+use zarr_array::{ArrayError, ExistingNode, Limits, OpenOptions, Registry, Storage};
 use zarr_hierarchy::{Format, Group, GroupMeta, GroupOptions};
-use zarr_meta::Ignore;
 use zarr_meta::json::{Object, Value};
+use zarr_meta::{Ignore, NodeMeta};
 
 use crate::conventions::{DecodeOptions, Decoding};
 use crate::dataset::Dataset;
@@ -241,18 +242,31 @@ impl Dataset {
         let meta = meta.map_err(|error| XarrayError::invalid(error.to_string()))?;
         let options = GroupOptions::new();
         let mut group = options.create(storage, path, meta, new.existing, registry).await?;
-        let writes = ready.into_iter().map(|(name, ready)| write(&group, name, ready));
-        stream::iter(writes).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+        write(&group, Vec::new(), ready).await?;
         group.consolidate().await?;
         Self::open(group).await
     }
 }
 
-/// Creates an array and writes its elements.
-pub(crate) async fn write(group: &Group, name: String, ready: Ready) -> XarrayResult<()> {
-    let written = async {
-        let array = group.create_array(&name, ready.meta.clone()).await?;
-        ready.write(&array).await.map(drop)
-    };
-    written.await.map_err(|error| error.with_variable(&name))
+/// Creates groups and arrays below a group, all documents first, and writes the elements.
+pub(crate) async fn write(
+    group: &Group,
+    groups: Vec<(String, NodeMeta)>,
+    arrays: impl IntoIterator<Item = (String, Ready)>,
+) -> XarrayResult<()> {
+    let arrays: Vec<(String, Ready)> = arrays.into_iter().collect();
+    let nodes = arrays.iter().map(|(name, ready)| (name.clone(), NodeMeta::from(ready.meta.clone())));
+    group.create_nodes(groups.into_iter().chain(nodes)).await?;
+    let writes = arrays.into_iter().map(|(name, ready)| async move {
+        let written = async {
+            let prefix = Prefix::of_node(&format!("{}/{name}", group.path().trim_end_matches('/')));
+            let prefix = prefix.map_err(ArrayError::from)?;
+            let (storage, meta) = (group.storage().clone(), ready.meta.clone());
+            let array =
+                OpenOptions::new().with_metadata(storage, prefix, meta, Vec::new(), group.registry())?;
+            ready.write(&array).await.map(drop)
+        };
+        written.await.map_err(|error: XarrayError| error.with_variable(&name))
+    });
+    stream::iter(writes).buffer_unordered(AT_ONCE).try_collect().await
 }

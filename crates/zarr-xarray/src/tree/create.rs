@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::{Registry, Storage};
 use zarr_meta::{GroupMeta, NodeMeta, path};
 
-use crate::encode::AT_ONCE;
 use crate::error::{XarrayError, XarrayResult};
 use crate::new_dataset::{NewDataset, check_name, write};
 use crate::tree::DataTree;
@@ -67,9 +65,7 @@ impl DataTree {
         let Some((existing, meta)) = first else { return Err(XarrayError::invalid("the tree has no root")) };
         let options = zarr_hierarchy::GroupOptions::new();
         let mut group = options.create(storage, path, meta, existing, registry).await?;
-        group.create_nodes(groups).await?;
-        let writes = arrays.into_iter().map(|(name, ready)| write(&group, name, ready));
-        stream::iter(writes).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+        write(&group, groups, arrays).await?;
         group.consolidate().await?;
         Self::open(group).await
     }
