@@ -14,6 +14,13 @@ macro_rules! dataset_methods {
             self.inner().view.lengths(&self.inner().shared.dimensions)
         }
 
+        /// Returns the selected positions along a stored dimension; `None` if it is whole.
+        pub fn selected(&self, dimension: &str) -> Option<Picked> {
+            let (shared, view) = (&self.inner().shared, &self.inner().view);
+            let length = *shared.dimensions.get(dimension)?;
+            (!view.is_whole(dimension)).then(|| view.picked(dimension, length))
+        }
+
         /// The attributes of the group that the user sees.
         pub fn attributes(&self) -> &Object {
             &self.inner().shared.attributes

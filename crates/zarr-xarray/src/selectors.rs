@@ -69,6 +69,12 @@ impl Selectors {
         at_marks(text, &[',']).is_ok_and(|entries| entries.iter().any(has_name))
     }
 
+    /// Returns the entries whose names pass `is_wanted`; `None` without such entries.
+    pub fn filter(&self, is_wanted: impl Fn(&str) -> bool) -> Option<Self> {
+        let wanted: Vec<_> = self.0.iter().filter(|entry| is_wanted(&entry.name)).cloned().collect();
+        (!wanted.is_empty()).then_some(Self(wanted))
+    }
+
     /// The names of the entries.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|selector| selector.name.as_str())

@@ -91,9 +91,13 @@ pub(super) fn positions(text: &str) -> XarrayResult<Positions> {
         [start, end, step] => (start, end, step.unwrap_or(1)),
         _ => return Err(wrong()),
     };
-    if step < 1 {
-        return Err(XarrayError::invalid(format!("the step of {text:?} must be 1 or more")));
-    }
+    // Backwards, a slice begins at its first number and ends before the second; the range has ends in ascending order.
+    let after = |position: i64| if position == -1 { i64::MAX } else { position.saturating_add(1) };
+    let (start, end) = match step {
+        0 => return Err(XarrayError::invalid(format!("the step of {text:?} is 0"))),
+        1.. => (start, end),
+        _ => (end.map(after), start.filter(|first| *first != -1).map(after)),
+    };
     let range = match (start, end) {
         (Some(start), Some(end)) => Positions::from(start..end),
         (Some(start), None) => (start..).into(),
@@ -303,6 +307,26 @@ mod tests {
     }
 
     #[test]
+    fn slices_mean_the_same_as_in_python() {
+        for (text, wanted) in [
+            ("2:4", &[2, 3][..]),
+            ("-3::2", &[7, 9]),
+            ("::-4", &[9, 5, 1]),
+            ("5:2:-1", &[5, 4, 3]),
+            ("-1:-4:-2", &[9, 7]),
+            ("99:7:-1", &[9, 8]),
+            ("2:-1:-1", &[]),
+            ("2:5:-1", &[]),
+            (":-3:-1", &[9, 8]),
+            ("1::-1", &[1, 0]),
+        ] {
+            let picked = positions(text).unwrap().resolve(10).unwrap();
+            let found: Vec<_> = (0..picked.len()).map(|at| picked.at(at)).collect();
+            assert_eq!(found, wanted, "{text}");
+        }
+    }
+
+    #[test]
     fn positions_without_names_are_another_form() {
         for text in ["0:24,:,5", "...,5", "", "[1, 2]", "@g/mask", "0,@list"] {
             assert!(!Selectors::are_meant_by(text), "{text}");
@@ -323,7 +347,7 @@ mod tests {
             ("time=2020-13", "does not have it"),
             ("lat=1:2:3:4", "more than two colons"),
             ("lat@x", "neither a position"),
-            ("lat@::-1", "1 or more"),
+            ("lat@::0", "is 0"),
             ("name=\"a", "is not closed"),
         ] {
             let error = meanings(text).unwrap_err().to_string();
