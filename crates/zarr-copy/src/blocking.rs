@@ -3,6 +3,7 @@
 use zarr_array::{Storage, block_on};
 
 use crate::error::CopyResult;
+use crate::join::{Job, Share};
 use crate::plan::Plan;
 use crate::run::{Progress, RunOptions};
 use crate::work::Done;
@@ -27,4 +28,18 @@ pub fn run(
     progress: Progress<'_>,
 ) -> CopyResult<Done> {
     block_on(plan.run(to, path, options, progress))
+}
+
+/// Takes part in a job, as [`Plan::join`].
+///
+/// # Errors
+/// As [`Plan::join`].
+pub fn join(
+    plan: &Plan,
+    to: impl Into<Storage>,
+    path: &str,
+    job: &Job,
+    progress: Progress<'_>,
+) -> CopyResult<Share> {
+    block_on(plan.join(to, path, job, progress))
 }

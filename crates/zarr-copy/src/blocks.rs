@@ -23,8 +23,9 @@ use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::indices::indices;
 use crate::memory::{Allowed, Room, Shares, limited};
 use crate::objects::{chunk_at, chunk_bytes};
+use crate::part::Part;
 use crate::size::Size;
-use crate::work::{Estimate, MANY, Places, Told};
+use crate::work::{Action, Done, Estimate, MANY, Places, Told};
 
 /// The calling task copies an array of up to so many bytes of elements.
 const SMALL: u64 = 64 << 10;
@@ -53,6 +54,8 @@ pub(crate) struct Blocks {
     registry: Registry,
     /// The metadata of the copy, if its codecs may be lossy.
     lossy: Option<ArrayMeta>,
+    /// What is copied, if it is not the whole source.
+    part: Option<Part>,
     places: Places,
 }
 
@@ -69,12 +72,23 @@ pub(crate) struct Parts<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) memory: Allowed,
     pub(crate) threads: usize,
+    /// What is copied, if it is not the whole source.
+    pub(crate) part: Option<Part>,
+}
+
+impl Parts<'_> {
+    /// Returns the chunks that are read.
+    pub(crate) fn from<'a>(&'a self, source: &'a Array) -> &'a dyn ChunkGrid {
+        self.part.as_ref().map_or(source.chunk_grid(), Part::grid)
+    }
 }
 
 impl Blocks {
-    /// Plans the copy of `source`.
+    /// Plans the copy of `source`, which has the shape of the copy.
     pub(crate) async fn new(source: &Array, parts: Parts<'_>) -> CopyResult<Self> {
-        let Parts { grid, has_shards, keeps_fill, lossy, registry, memory: allowed, threads } = parts;
+        let grids =
+            Grids::new(source.shape(), parts.from(source), &*parts.grid, elements::size(source.data_type()));
+        let Parts { grid, has_shards, keeps_fill, lossy, registry, memory: allowed, threads, part } = parts;
         let shape = source.shape().to_vec();
         let size = elements::size(source.data_type());
         let places = Places::new(source);
@@ -85,8 +99,8 @@ impl Blocks {
             (false, Some(_)) => 3,
             _ => 2,
         };
-        let chunk = chunk_bytes(source).min(bytes_of(&shape, size));
-        let grids = Grids::new(&shape, source.chunk_grid(), &*grid, size);
+        let chunk = chunk_bytes(source);
+        let chunk = if part.is_some() { chunk } else { chunk.min(bytes_of(&shape, size)) };
         let mut memory = allowed.bytes();
         let (shares, choice, fits) = loop {
             let shares = Shares::new(memory, chunk, threads);
@@ -110,10 +124,12 @@ impl Blocks {
             shares,
             room,
             lossy,
+            part,
             places,
         };
         let lists = source.storage().capabilities().list;
-        if keeps_fill && lists && product(&source.chunk_counts()).max(product(&blocks.chunks())) > MANY {
+        let chunks = product(&source.chunk_counts()).max(product(&blocks.chunks()));
+        if keeps_fill && lists && chunks > MANY && blocks.part.is_none() {
             blocks.only = Some(blocks.stored(source).await?);
         }
         // If nothing is stored, nothing is read.
@@ -174,9 +190,12 @@ impl Blocks {
         self
     }
 
-    /// Whether the copy may have other elements than the source.
-    pub(crate) fn is_lossy(&self) -> bool {
-        self.lossy.is_some()
+    /// Returns that so many bytes of elements were compared.
+    pub(crate) fn compared(&self, bytes: u64) -> Done {
+        let bytes = u128::from(bytes);
+        // Lossy codecs may have changed the elements.
+        let (elements, kept) = if self.lossy.is_some() { (0, bytes) } else { (bytes, 0) };
+        Done { elements, kept, ..Done::default() }
     }
 
     /// Copies all blocks. Calls `done` with the bytes of each block.
@@ -196,11 +215,42 @@ impl Blocks {
         self.each(&Task::Compare, source, copy, done).await
     }
 
-    async fn each(&self, task: &Task, source: &Array, copy: &Array, done: Told<'_>) -> CopyResult<()> {
-        let indices: Box<dyn Iterator<Item = Vec<u64>> + Send> = match &self.only {
+    /// Returns the indices of all blocks to copy.
+    pub(crate) fn all(&self) -> Box<dyn Iterator<Item = Vec<u64>> + Send + '_> {
+        match &self.only {
             Some(only) => Box::new(only.iter().cloned()),
             None => Box::new(indices(&self.counts())),
+        }
+    }
+
+    /// Copies the blocks at these indices, or compares them.
+    pub(crate) async fn some(
+        &self,
+        action: Action,
+        indices: &[Vec<u64>],
+        source: &Array,
+        copy: &Array,
+        done: Told<'_>,
+    ) -> CopyResult<()> {
+        let task = match action {
+            Action::Copy => Task::Copy,
+            Action::Compare => Task::Compare,
         };
+        self.each_of(indices.iter().cloned(), &task, source, copy, done).await
+    }
+
+    async fn each(&self, task: &Task, source: &Array, copy: &Array, done: Told<'_>) -> CopyResult<()> {
+        self.each_of(self.all(), task, source, copy, done).await
+    }
+
+    async fn each_of(
+        &self,
+        indices: impl Iterator<Item = Vec<u64>> + Send,
+        task: &Task,
+        source: &Array,
+        copy: &Array,
+        done: Told<'_>,
+    ) -> CopyResult<()> {
         // The threads and handles of a large array are its own. A small one needs neither.
         let cpu = Cpu::threads(if self.bytes <= SMALL { 0 } else { self.shares.threads });
         let of = |array: &Array| match self.bytes <= SMALL {
@@ -229,7 +279,7 @@ impl Blocks {
 
     /// Copies a box of whole chunks of the copy.
     async fn copy_box(&self, source: &Array, copy: &Array, spans: &[Range<u64>]) -> CopyResult<()> {
-        let elements = Elements::read(source, spans).await.map_err(|e| self.places.in_source(e))?;
+        let elements = self.read(source, spans).await?;
         elements.write(copy, spans).await.map_err(|e| self.places.in_copy(e))
     }
 
@@ -250,6 +300,15 @@ impl Blocks {
             }
         }
         Ok(())
+    }
+
+    /// Reads the elements of the source that belong into a box of the copy.
+    async fn read(&self, source: &Array, spans: &[Range<u64>]) -> CopyResult<Elements> {
+        let selection = match &self.part {
+            Some(part) => part.selection(spans)?,
+            None => spans.into(),
+        };
+        Elements::read(source, selection).await.map_err(|e| self.places.in_source(e))
     }
 
     async fn compare_box(&self, source: &Array, copy: &Array, spans: &[Range<u64>]) -> CopyResult<()> {
@@ -275,7 +334,7 @@ impl Blocks {
     /// Returns the elements that a box of whole chunks of the copy must have: those of the source, after encoding and
     /// decoding them in memory if the codecs are lossy.
     async fn wanted(&self, source: &Array, spans: &[Range<u64>]) -> CopyResult<Elements> {
-        let elements = Elements::read(source, spans).await.map_err(|e| self.places.in_source(e))?;
+        let elements = self.read(source, spans).await?;
         let Some(meta) = &self.lossy else { return Ok(elements) };
         let memory = Storage::from(MemoryStore::new());
         let made = OpenOptions::new().with_metadata(
@@ -330,12 +389,12 @@ impl Blocks {
         Some(self.grid.find(dim, position)? / self.choice.block[dim])
     }
 
-    fn spans(&self, index: &[u64]) -> Vec<Range<u64>> {
+    pub(crate) fn spans(&self, index: &[u64]) -> Vec<Range<u64>> {
         index.iter().enumerate().map(|(dim, i)| self.span(dim, *i)).collect()
     }
 
     /// Returns the size of the elements in a block, in bytes.
-    fn length(&self, index: &[u64]) -> u64 {
+    pub(crate) fn length(&self, index: &[u64]) -> u64 {
         self.spans(index).into_iter().map(|span| span.end - span.start).fold(self.size, u64::saturating_mul)
     }
 
@@ -389,7 +448,7 @@ mod tests {
 
     fn parts(grid: Arc<dyn ChunkGrid>, registry: &Registry) -> Parts<'_> {
         let (has_shards, lossy, memory, threads) = (false, None, Allowed::Set(1 << 20), 1);
-        Parts { grid, has_shards, keeps_fill: true, lossy, registry, memory, threads }
+        Parts { grid, has_shards, keeps_fill: true, lossy, registry, memory, threads, part: None }
     }
 
     #[test]

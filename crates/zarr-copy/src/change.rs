@@ -2,11 +2,12 @@
 
 use std::str::FromStr;
 
-use zarr_array::Array;
+use zarr_array::meta::codecs::written;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes, inner_codecs};
 use zarr_array::meta::{Format, Members2};
+use zarr_array::{Array, Registry};
 
 use crate::codecs::Codecs;
 use crate::error::{CopyError, CopyResult};
@@ -39,7 +40,7 @@ pub(crate) struct Layout {
     /// The shards around the chunks, if any.
     pub(crate) shards: Option<Lengths>,
     pub(crate) codecs: Vec<Extension>,
-    /// The filters and the compressor, if they are given as members of format 2.
+    /// The members of format 2 that the codecs mean, where a document of format 2 is changed.
     pub(crate) old: Members2,
 }
 
@@ -80,7 +81,7 @@ impl Change {
     ///
     /// `chunks` and `codecs` mean the inner chunks of an array with shards. If one of them is given, the copy has
     /// shards only if `shards` is given. Format 2 has no shards.
-    pub(crate) fn layout(&self, source: &Array) -> CopyResult<Layout> {
+    pub(crate) fn layout(&self, source: &Array, registry: &Registry) -> CopyResult<Layout> {
         let codecs = source.metadata().document().codecs();
         let to_old = self.format_of(source.metadata().format()) == Format::V2;
         let fits = |lengths: &&Lengths| lengths.rank() == source.shape().len();
@@ -92,6 +93,11 @@ impl Change {
         };
         let (given, old) = match &self.codecs {
             None => (None, Members2::default()),
+            Some(Codecs::List(codecs)) if to_old && source.metadata().format() == Format::V2 => {
+                let full = written(codecs, source.data_type(), source.shape().len(), registry);
+                let members = source.metadata().members2_of(&full);
+                (Some(codecs.clone()), members.map_err(|e| CopyError::settings(format!("`codecs`: {e}")))?)
+            }
             Some(Codecs::List(codecs)) => (Some(codecs.clone()), Members2::default()),
             // The members of format 2 replace the codecs.
             Some(Codecs::Old(old)) if to_old => (Some(Vec::new()), old.clone()),

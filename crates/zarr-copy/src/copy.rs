@@ -1,11 +1,12 @@
 //! A copy to be planned: the source and the settings.
 
-use zarr_array::{Format, Registry, Storage};
+use zarr_array::{Axis, Format, Registry, Selection, Storage};
 
 use crate::change::Shards;
 use crate::codecs::Codecs;
 use crate::error::CopyResult;
 use crate::memory::Allowed;
+use crate::part::Parts;
 use crate::plan::{self, Plan};
 use crate::rules::{Chunks, Rule, Rules};
 use crate::size::Size;
@@ -24,6 +25,7 @@ pub struct Copy {
     pub(crate) rules: Rules,
     pub(crate) include: Vec<String>,
     pub(crate) exclude: Vec<String>,
+    pub(crate) parts: Parts,
     pub(crate) memory: Allowed,
     pub(crate) threads: usize,
     name: Option<String>,
@@ -40,6 +42,7 @@ impl Copy {
             rules: Rules::default(),
             include: Vec::new(),
             exclude: Vec::new(),
+            parts: Parts::default(),
             memory: Allowed::Usual,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             name: None,
@@ -122,6 +125,31 @@ impl Copy {
     #[must_use]
     pub fn exclude<S: Into<String>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
         self.exclude.extend(patterns.into_iter().map(Into::into));
+        self
+    }
+
+    /// Copies only the selected elements of the array at `below`, a path below the source; `""` is the source itself. The
+    /// copy has the shape of the selection and all dimensions of the array: a range of one element keeps its dimension. Its
+    /// elements are encoded again.
+    #[must_use]
+    pub fn select(mut self, below: &str, selection: impl Into<Selection>) -> Self {
+        self.parts.arrays.insert(below.trim_matches('/').to_owned(), selection.into());
+        self
+    }
+
+    /// Copies only the selected positions along the dimension `name` of all arrays in the group at `below`, a path below
+    /// the source. Arrays without this dimension are copied as a whole, and so are the arrays of groups below.
+    ///
+    /// ```
+    /// # use zarr_copy::Copy;
+    /// # fn example(copy: Copy) -> Copy {
+    /// copy.select_dimension("", "time", 151..181) // of `t2m`, and of the coordinate `time`
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn select_dimension(mut self, below: &str, name: &str, positions: impl Into<Axis>) -> Self {
+        let key = (below.trim_matches('/').to_owned(), name.to_owned());
+        self.parts.dimensions.insert(key, positions.into());
         self
     }
 

@@ -125,8 +125,26 @@ impl Destination {
         plan.write_documents(&self.storage(), found).await?;
         self.storage.sync().await?;
         plan.refresh(&self.storage, &self.root, plan.format()).await?;
+        if found == Found::Unfinished {
+            return self.unmark().await;
+        }
+        Ok(self.storage.delete(&marker::key(&self.root)?).await?)
+    }
+
+    /// Deletes the marker, and then what workers have recorded.
+    pub(crate) async fn unmark(&self) -> CopyResult<()> {
         self.storage.delete(&marker::key(&self.root)?).await?;
-        Ok(())
+        self.clear_jobs().await
+    }
+
+    /// Whether the marker of an unfinished copy is still there.
+    pub(crate) async fn is_unfinished(&self) -> CopyResult<bool> {
+        Ok(self.storage.exists(&marker::key(&self.root)?).await?)
+    }
+
+    /// Deletes what workers have recorded.
+    pub(crate) async fn clear_jobs(&self) -> CopyResult<()> {
+        Ok(self.storage().delete_prefix(&Prefix::new(marker::JOBS)?).await?)
     }
 }
 

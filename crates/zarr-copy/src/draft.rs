@@ -21,13 +21,15 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Plans the copy of `source` with `change`. If chunks are encoded again for format 3 and the user gave no codecs,
-    /// codecs are replaced by those that every reader has, where there are such.
+    /// Plans the copy of `source`, or of a part of it that has the shape of `source`, with `change`. If chunks are encoded
+    /// again for format 3 and the user gave no codecs, codecs are replaced by those that every reader has, where there are
+    /// such.
     pub(crate) fn new(
         source: &Array,
         change: &Change,
         registry: &Registry,
         limits: &Limits,
+        is_part: bool,
     ) -> CopyResult<Self> {
         let format = change.format_of(source.metadata().format());
         let make = |layout: Layout| {
@@ -35,9 +37,9 @@ impl Draft {
             let resolved = meta.resolve(registry, limits, &mut Vec::new())?;
             Ok::<_, CopyError>(Self { layout, meta, resolved, moves: false })
         };
-        let mut draft = make(change.layout(source)?)?;
+        let mut draft = make(change.layout(source, registry)?)?;
         let same_chunks = draft.meta.has_same_chunks(source.metadata(), registry, limits)?;
-        if same_chunks && draft.keeps_missing(source) {
+        if same_chunks && !is_part && draft.keeps_missing(source) {
             return Ok(Self { moves: true, ..draft });
         }
         if format == Format::V3 && change.codecs.is_none() {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_array::{Array, ArrayResult, DataType, NdVec};
+use zarr_array::{Array, ArrayResult, DataType, NdVec, Selection};
 
 /// Elements in C order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,9 +22,8 @@ pub(crate) fn size(data_type: &DataType) -> u64 {
 }
 
 impl Elements {
-    /// Reads the elements of a box. Booleans are bytes 0 and 1; other stored bytes are an error.
-    pub(crate) async fn read(array: &Array, spans: &[Range<u64>]) -> ArrayResult<Self> {
-        let selection = spans.to_vec();
+    /// Reads selected elements. Booleans are bytes 0 and 1; other stored bytes are an error.
+    pub(crate) async fn read(array: &Array, selection: impl Into<Selection>) -> ArrayResult<Self> {
         if array.data_type().size().is_none() {
             return Ok(Self::Variable(array.read::<Vec<u8>>(selection).await?.into_vec()));
         }

@@ -10,12 +10,19 @@ pub(crate) struct Filter {
     /// `None` takes everything.
     include: Option<GlobSet>,
     exclude: GlobSet,
+    /// Whether a pattern of `include` has a comma, which many users take for a separator.
+    has_comma: bool,
 }
 
 impl Filter {
     pub(crate) fn new(include: &[String], exclude: &[String]) -> CopyResult<Self> {
+        let has_comma = include.iter().any(|pattern| pattern.contains(','));
         let include = if include.is_empty() { None } else { Some(set(include)?) };
-        Ok(Self { include, exclude: set(exclude)? })
+        Ok(Self { include, exclude: set(exclude)?, has_comma })
+    }
+
+    pub(crate) fn has_comma(&self) -> bool {
+        self.has_comma
     }
 
     /// Whether only some nodes are included.

@@ -72,7 +72,7 @@ impl FromStr for Lengths {
     fn from_str(text: &str) -> Result<Self, String> {
         let length = |part: &str| match part.trim().parse() {
             Ok(n @ 1..) => Ok(n),
-            _ => Err(format!("{part:?} is not a length above 0")),
+            _ => Err(format!("{part:?} is not a length above 0; commas separate lengths")),
         };
         let text = text.trim();
         if text.is_empty() {

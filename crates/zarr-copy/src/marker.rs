@@ -1,6 +1,8 @@
 //! The marker of an unfinished copy: an object at its root that names the source, until the copy is complete. **For
 //! authors of tools** that look for unfinished copies.
 
+use std::io::Write;
+
 use sha2::{Digest, Sha256};
 use zarr_array::meta::json::{Document, Object};
 use zarr_array::meta::{DocumentName, Ignore};
@@ -11,6 +13,9 @@ use crate::plan::{Kind, Plan};
 
 /// The name of the object. It begins with a period, so listings of nodes ignore it.
 pub const NAME: &str = ".zarr-copy.json";
+
+/// The folder beside the marker in which the workers of a job record what they do. Deleted with the marker.
+pub(crate) const JOBS: &str = ".zarr-copy.jobs/";
 
 /// The largest marker, in bytes.
 pub const LARGEST: u64 = 1 << 20;
@@ -39,7 +44,7 @@ pub async fn unfinished(storage: &Storage, root: &Prefix) -> StoreResult<Option<
 }
 
 /// Makes the text of the marker. The same source, with the same documents and settings, gives the same text, because
-/// settings change the documents of the copy. Chunks do not count.
+/// settings change the documents of the copy; the selected parts of arrays are added. Chunks do not count.
 pub(crate) fn text(source: &str, plan: &Plan) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
@@ -63,6 +68,14 @@ pub(crate) fn text(source: &str, plan: &Plan) -> String {
     for node in plan.nodes() {
         add(node.below.as_str());
         add(if node.consolidated { "consolidated" } else { "" });
+    }
+    for node in plan.nodes() {
+        if let Kind::Array(array) = &node.kind
+            && let Some(selection) = &array.selection
+        {
+            // Writing to a hash never fails. A list is not made into one text, which may be long.
+            let _ = writeln!(hash, "{:?} {selection:?}", node.path());
+        }
     }
     let mut marker = Object::new();
     marker.set("copy_of", source);

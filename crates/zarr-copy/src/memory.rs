@@ -97,8 +97,9 @@ pub(crate) fn limited(array: &Array, registry: &Registry, cpu: &Cpu, in_flight: 
     let storage = Prefixed::over(array.storage(), Prefix::root());
     let requests = requests(&storage);
     let (place, meta) = (Prefix::of_node(array.path())?, array.metadata().clone());
-    let array = OpenOptions::new().with_metadata(storage, place, meta, Vec::new(), registry)?;
-    Ok(array.with_cpu(cpu.clone()).with_in_flight(requests, in_flight))
+    let opened = OpenOptions::new().with_metadata(storage, place, meta, Vec::new(), registry)?;
+    let opened = opened.with_missing_chunks(array.missing_chunks()).with_empty_chunks(array.empty_chunks());
+    Ok(opened.with_cpu(cpu.clone()).with_in_flight(requests, in_flight))
 }
 
 fn requests(storage: &Storage) -> usize {

@@ -15,18 +15,21 @@ use crate::elements;
 use crate::indices::indices;
 use crate::memory::Room;
 use crate::size::Size;
-use crate::work::Told;
+use crate::work::{Action, Told};
 
 /// The largest number of objects at once, which is enough for any storage.
 const AT_ONCE: usize = 16;
 
 /// What is done with each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Action {
+enum Task {
     Copy,
     Mend,
     Compare,
 }
+
+/// An object of the source, with its key in the copy.
+pub(crate) type Pair = (Listed, Key);
 
 /// Copies all chunks. Calls `done` with the bytes of elements in each.
 pub(crate) async fn copy(
@@ -35,7 +38,10 @@ pub(crate) async fn copy(
     room: &Room,
     done: Told<'_>,
 ) -> Result<Moved, TransferError> {
-    each(Action::Copy, source, copy, room, &|key| done(elements(copy, key))).await
+    each(Task::Copy, all(source, &prefix(source)?, copy), source, copy, room, &|key| {
+        done(elements(copy, key))
+    })
+    .await
 }
 
 /// Copies chunks that are missing or differ in the copy, and deletes chunks that the source does not store.
@@ -50,7 +56,7 @@ pub(crate) async fn mend(
         kept.lock().unwrap_or_else(|e| e.into_inner()).insert(key.clone());
         done(elements(copy, key));
     };
-    let moved = each(Action::Mend, source, copy, room, &keep).await?;
+    let moved = each(Task::Mend, all(source, &prefix(source)?, copy), source, copy, room, &keep).await?;
     let kept = kept.into_inner().unwrap_or_else(|e| e.into_inner());
     delete_others(copy, &kept).await.map_err(TransferError::To)?;
     Ok(moved)
@@ -63,26 +69,46 @@ pub(crate) async fn compare(
     room: &Room,
     done: Told<'_>,
 ) -> Result<Moved, TransferError> {
-    each(Action::Compare, source, copy, room, &|key| done(elements(copy, key))).await
+    each(Task::Compare, all(source, &prefix(source)?, copy), source, copy, room, &|key| {
+        done(elements(copy, key))
+    })
+    .await
+}
+
+/// Copies these chunks, or compares them byte for byte.
+pub(crate) async fn some(
+    action: Action,
+    pairs: &[Pair],
+    source: &Array,
+    copy: &Array,
+    room: &Room,
+    done: Told<'_>,
+) -> Result<Moved, TransferError> {
+    let task = match action {
+        Action::Copy => Task::Copy,
+        Action::Compare => Task::Compare,
+    };
+    let pairs = stream::iter(pairs.iter().cloned().map(Ok));
+    each(task, pairs, source, copy, room, &|key| done(elements(copy, key))).await
 }
 
 /// Takes memory for each object before the object is read.
 async fn each(
-    action: Action,
+    task: Task,
+    pairs: impl Stream<Item = StoreResult<Pair>> + Send,
     source: &Array,
     copy: &Array,
     room: &Room,
     done: &(dyn Fn(&Key) + Sync),
 ) -> Result<Moved, TransferError> {
-    let prefix = Prefix::of_node(source.path()).map_err(TransferError::From)?;
     let (from, to) = (source.storage(), copy.storage());
     let transfer = &Transfer::new(from.clone(), to.clone()).at_once(1);
     let at_once = node::at_once(from).max(node::at_once(to)).min(AT_ONCE);
-    let by_service = action == Action::Copy && from.capabilities().copy && to.capabilities().copy;
-    let one = |pair: StoreResult<(Listed, Key)>| async move {
+    let by_service = task == Task::Copy && from.capabilities().copy && to.capabilities().copy;
+    let one = |pair: StoreResult<Pair>| async move {
         let (listed, key) = pair.map_err(TransferError::From)?;
         let size = listed.meta.size.unwrap_or_else(|| chunk_bytes(source));
-        let needed = if action == Action::Copy { size } else { size.saturating_mul(2) };
+        let needed = if task == Task::Copy { size } else { size.saturating_mul(2) };
         if !room.fits(needed) && !by_service {
             let message =
                 format!("the object needs {} of memory; allow more with `max_memory`", Size(needed.into()));
@@ -91,15 +117,15 @@ async fn each(
         }
         let _taken = room.take(needed).await;
         let pairs = stream::once(future::ready(Ok((listed, key.clone()))));
-        let moved = match action {
-            Action::Copy => transfer.copy(pairs, |_| {}).await,
-            Action::Mend => transfer.mend(pairs, |_| {}).await,
-            Action::Compare => transfer.compare(pairs, |_| {}).await,
+        let moved = match task {
+            Task::Copy => transfer.copy(pairs, |_| {}).await,
+            Task::Mend => transfer.mend(pairs, |_| {}).await,
+            Task::Compare => transfer.compare(pairs, |_| {}).await,
         };
         Ok((key, moved?))
     };
     let mut sum = Moved::default();
-    let mut all = pin!(pairs(source, &prefix, copy).map(one).buffer_unordered(at_once));
+    let mut all = pin!(pairs.map(one).buffer_unordered(at_once));
     while let Some((key, moved)) = all.try_next().await? {
         done(&key);
         sum.objects += moved.objects;
@@ -108,12 +134,17 @@ async fn each(
     Ok(sum)
 }
 
+/// Returns the place of an array in its storage.
+fn prefix(source: &Array) -> Result<Prefix, TransferError> {
+    Prefix::of_node(source.path()).map_err(TransferError::From)
+}
+
 /// Returns the stored chunks of the source with their keys in the copy; all chunks if the source cannot list.
-fn pairs<'a>(
+pub(crate) fn all<'a>(
     source: &'a Array,
     prefix: &'a Prefix,
     copy: &'a Array,
-) -> impl Stream<Item = StoreResult<(Listed, Key)>> + Send + 'a {
+) -> impl Stream<Item = StoreResult<Pair>> + Send + 'a {
     if source.storage().capabilities().list {
         let pair = move |object: Listed| {
             let index = chunk_at(source, &object.key);
@@ -153,7 +184,7 @@ pub(crate) fn chunk_bytes(array: &Array) -> u64 {
 }
 
 /// Returns the bytes of elements in the chunk at a key, without the part outside of the array.
-fn elements(array: &Array, key: &Key) -> u64 {
+pub(crate) fn elements(array: &Array, key: &Key) -> u64 {
     let size = array.data_type().memory_size() as u64;
     let Some(index) = chunk_at(array, key) else { return 0 };
     let lengths = index.iter().zip(array.shape()).enumerate().map(|(dim, (i, length))| {

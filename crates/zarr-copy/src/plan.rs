@@ -1,12 +1,16 @@
 //! The plan of a copy, made before anything is written.
 
+use std::collections::BTreeSet;
+
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
-use zarr_array::{Array, ArrayErrorKind, Diagnostic, Limits, OpenOptions, Registry, Storage, node};
+use zarr_array::{
+    Array, ArrayErrorKind, Diagnostic, Limits, OpenOptions, Registry, Selection, Storage, node,
+};
 use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyError, UseConsolidated};
 
 use crate::blocks::{Blocks, Parts};
@@ -18,6 +22,7 @@ use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::filter::Filter;
 use crate::memory::Room;
 use crate::notes::{Failures, Notes};
+use crate::part::Part;
 use crate::rules::{Chosen, Matchers};
 use crate::size::Size;
 use crate::twice::Twice;
@@ -55,6 +60,8 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) source: Array,
+    /// What is copied, if it is not all of the source.
+    pub(crate) selection: Option<Selection>,
     meta: ArrayMeta,
     pub(crate) work: Work,
 }
@@ -172,6 +179,7 @@ pub(crate) async fn plan(copy: &Copy) -> CopyResult<Plan> {
         on_the_way: Vec::new(),
         notes: Notes::default(),
         left_alone: Vec::new(),
+        parts: copy.parts.arrays.keys().cloned().collect(),
     };
     let mut failures = Failures::default();
     let start = Prefix::of_node(&copy.path).map_err(|e| source(e.into()))?;
@@ -182,6 +190,7 @@ pub(crate) async fn plan(copy: &Copy) -> CopyResult<Plan> {
         let taken = filter.takes(below);
         // A group that is not taken may hold nodes that are.
         if !(taken || is_group) {
+            planner.parts.remove(below.trim_end_matches('/'));
             continue;
         }
         let path = visit.prefix.node_path();
@@ -194,7 +203,11 @@ pub(crate) async fn plan(copy: &Copy) -> CopyResult<Plan> {
     planner.drop_empty();
     let is_empty = planner.nodes.iter().all(|node| node.below.is_root());
     if filter.is_choice() && failures.is_empty() && is_empty {
-        return Err(CopyError::settings("`include`: no node matches"));
+        let advice = match filter.has_comma() {
+            true => "; a comma is a part of a pattern: give each pattern by its own `include`",
+            false => "",
+        };
+        return Err(CopyError::settings(format!("`include`: no node matches{advice}")));
     }
     match failures.joined() {
         Some(failure) => Err(failure),
@@ -210,6 +223,8 @@ struct Planner<'a> {
     notes: Notes,
     /// The ranks of coordinates that keep their chunks.
     left_alone: Vec<usize>,
+    /// The arrays of which a part is selected, until they are found.
+    parts: BTreeSet<String>,
 }
 
 impl Planner<'_> {
@@ -266,7 +281,10 @@ impl Planner<'_> {
 
     /// Fails if the given shape fits no array.
     fn finish(self) -> CopyResult<Plan> {
-        let Self { copy, nodes, notes, left_alone, .. } = self;
+        let Self { copy, nodes, notes, left_alone, parts, .. } = self;
+        if let Some(below) = parts.first() {
+            return Err(CopyError::settings(format!("`select`: there is no array {below:?}")));
+        }
         if let Some((what, rank)) = copy.rules.shape() {
             let fits =
                 |node: &Node| matches!(&node.kind, Kind::Array(array) if array.source.shape().len() == rank);
@@ -301,7 +319,9 @@ impl Planner<'_> {
                     self.notes.say_of(&path, note);
                     self.left_alone.push(array.shape().len());
                 }
-                Kind::Array(Box::new(self.array(array, below.is_empty(), &change).await?))
+                let selection = copy.parts.of(&array, below.trim_end_matches('/'));
+                self.parts.remove(below.trim_end_matches('/'));
+                Kind::Array(Box::new(self.array(array, selection, below.is_empty(), &change).await?))
             }
             Found::Node(NodeMeta::Group(group)) => {
                 consolidated = match Form::of(group.format()) {
@@ -328,7 +348,13 @@ impl Planner<'_> {
         Ok(())
     }
 
-    async fn array(&mut self, source: Array, is_alone: bool, change: &Change) -> CopyResult<Planned> {
+    async fn array(
+        &mut self,
+        source: Array,
+        selection: Option<Selection>,
+        is_alone: bool,
+        change: &Change,
+    ) -> CopyResult<Planned> {
         let registry = &self.copy.registry;
         let rank = source.shape().len();
         if let Some((what, given)) = change.shape().filter(|(_, given)| *given != rank) {
@@ -342,7 +368,14 @@ impl Planner<'_> {
         }
         let in_copy = |e| in_copy(e, &source, change);
         let limits = Limits::default();
-        let draft = Draft::new(&source, change, registry, &limits).map_err(in_copy)?;
+        let part = selection.as_ref().map(|selection| Part::new(&source, selection)).transpose();
+        let part = part.map_err(|e| in_array(e, &source))?;
+        // The source with the shape of the copy.
+        let shaped = match &part {
+            Some(part) => source.with_shape(part.shape())?,
+            None => source.clone(),
+        };
+        let draft = Draft::new(&shaped, change, registry, &limits, part.is_some()).map_err(in_copy)?;
         // Check only new shapes: large chunks of the source need not be stored.
         if change.shape().is_some_and(|(_, given)| given == rank) {
             let what = if draft.layout.shards.is_some() { "shard" } else { "chunk" };
@@ -368,14 +401,15 @@ impl Planner<'_> {
                 registry,
                 memory: self.copy.memory,
                 threads: self.copy.threads,
+                part,
             };
-            let blocks = Blocks::new(&source, parts.clone()).await?;
-            match Twice::new(&source, blocks, parts).await? {
-                Ok(twice) => Work::twice(&source, twice),
-                Err(blocks) => Work::blocks(&source, blocks),
+            let blocks = Blocks::new(&shaped, parts.clone()).await?;
+            match Twice::new(&shaped, blocks, parts).await? {
+                Ok(twice) => Work::twice(&shaped, twice),
+                Err(blocks) => Work::blocks(&shaped, blocks),
             }
         };
-        Ok(Planned { source, meta: draft.meta, work })
+        Ok(Planned { source, selection, meta: draft.meta, work })
     }
 }
 

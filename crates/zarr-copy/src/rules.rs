@@ -230,7 +230,7 @@ fn is_small_coordinate(source: &Array) -> bool {
 }
 
 /// Returns the names of dimensions, of format 3 or as xarray writes them to format 2.
-fn dimensions(source: &Array) -> Vec<Option<String>> {
+pub(crate) fn dimensions(source: &Array) -> Vec<Option<String>> {
     let document = source.metadata().document();
     if let Some(names) = document.dimension_names() {
         return names.to_vec();

@@ -73,9 +73,20 @@ impl Plan {
         options: RunOptions,
         progress: Progress<'_>,
     ) -> CopyResult<Done> {
+        let destination = self.place(to.into(), path, options.resume).await?;
+        let found = destination.begin(self).await?;
+        let done = self.copy_chunks(&destination.storage(), found, options.verify, progress).await?;
+        if found != Found::Complete {
+            destination.publish(self, found).await?;
+        }
+        Ok(done)
+    }
+
+    /// Checks the place of the copy.
+    pub(crate) async fn place(&self, to: Storage, path: &str, resume: bool) -> CopyResult<Destination> {
         let root = Prefix::of_node(path).map_err(|e| CopyError::settings(e.to_string()))?;
-        let destination = Destination::find(to.into(), root).await?;
-        destination.check(options.resume)?;
+        let destination = Destination::find(to, root).await?;
+        destination.check(resume)?;
         if let Some(around) = destination.format_above().await?
             && around != self.format()
         {
@@ -83,12 +94,7 @@ impl Plan {
                 format!("the copy has format {}, but lies in a group of format {around}", self.format());
             return Err(CopyError::settings(message));
         }
-        let found = destination.begin(self).await?;
-        let done = self.copy_chunks(&destination.storage(), found, options.verify, progress).await?;
-        if found != Found::Complete {
-            destination.publish(self, found).await?;
-        }
-        Ok(done)
+        Ok(destination)
     }
 
     /// Copies the chunks of all arrays to the storage whose root is the root of the copy. The documents are written
@@ -134,7 +140,8 @@ impl Plan {
             Found::Unfinished => array.work.resume(source, copy, &self.room, &told).await?,
             Found::Nothing => array.work.copy(source, copy, &self.room, &told).await?,
         };
-        if verify {
+        // The documents of a complete copy do not say which part it is.
+        if verify || (found == Found::Complete && array.selection.is_some()) {
             let is_complete = found == Found::Complete;
             done += array.work.compare(source, copy, is_complete, &self.room, &told).await?;
         }

@@ -4,10 +4,11 @@
 //! many blocks. Two passes write chunks between both shapes first, so that each pass reads every chunk about once. The
 //! intermediate array is not compressed, and it is deleted when the copy of the array is complete.
 
+use sha2::{Digest, Sha256};
 use zarr_array::meta::ArrayMeta;
 use zarr_array::meta::codecs::written;
 use zarr_array::traits::{Prefix, RegularGrid};
-use zarr_array::{Array, Limits, OpenOptions, Registry, Storage};
+use zarr_array::{Array, EmptyChunks, Limits, MissingChunks, OpenOptions, Registry, Storage};
 use zarr_store::MemoryStore;
 
 use crate::blocks::{Blocks, Parts};
@@ -18,7 +19,7 @@ use crate::memory::Shares;
 use crate::objects::chunk_bytes;
 use crate::work::{Estimate, Told};
 
-/// The place of the intermediate array below the array of the copy. Listings of nodes ignore the name.
+/// The place of intermediate arrays below the array of the copy. Listings of nodes ignore the name.
 const PLACE: &str = ".zarr-copy.intermediate/";
 
 /// The two passes of an array.
@@ -33,7 +34,8 @@ pub(crate) struct Twice {
 }
 
 impl Twice {
-    /// Plans two passes if they cost less than the pass `direct`; otherwise returns that.
+    /// Plans two passes if they cost less than the pass `direct`; otherwise returns that. `source` has the shape of the
+    /// copy.
     pub(crate) async fn new(
         source: &Array,
         direct: Blocks,
@@ -54,9 +56,10 @@ impl Twice {
             registry: &registry,
             memory: parts.memory,
             threads: parts.threads,
+            part: parts.part.clone(),
         };
         let first = Blocks::new(source, to_middle).await?;
-        let second = Blocks::new(&stand_in, parts).await?.of_copy(source);
+        let second = Blocks::new(&stand_in, Parts { part: None, ..parts }).await?.of_copy(source);
         Ok(Ok(Box::new(Self { direct, first, second, middle, registry })))
     }
 
@@ -112,8 +115,28 @@ impl Twice {
         self.second.compare(&middle, copy, done).await
     }
 
+    /// Returns both passes for workers that share the copy, each with the array that it reads and the one that it writes.
+    /// The intermediate array stores all its chunks: a worker that was taken for dead may still read it when it is
+    /// deleted, and must find an error instead of fill values.
+    pub(crate) fn passes(&self, source: &Array, copy: &Array) -> CopyResult<[(&Blocks, Array, Array); 2]> {
+        let middle = self.open(copy)?;
+        let middle = middle.with_missing_chunks(MissingChunks::Error).with_empty_chunks(EmptyChunks::Store);
+        Ok([(&self.first, source.clone(), middle.clone()), (&self.second, middle, copy.clone())])
+    }
+
+    /// Returns a name for the intermediate array. Another memory may give other chunks, and so another name.
+    pub(crate) fn name(&self) -> String {
+        let mut hash = Sha256::new();
+        for (name, text) in self.middle.documents() {
+            hash.update(name.as_str());
+            hash.update(text.unwrap_or_default());
+        }
+        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     fn open(&self, copy: &Array) -> CopyResult<Array> {
-        open(copy.storage().clone(), &self.middle, Prefix::new(PLACE)?, &self.registry)
+        let place = Prefix::new(format!("{PLACE}{}/", self.name()))?;
+        open(copy.storage().clone(), &self.middle, place, &self.registry)
     }
 }
 
@@ -137,7 +160,7 @@ fn middle(source: &Array, direct: &Blocks, parts: &Parts<'_>) -> Option<ArrayMet
     let (shape, size) = (source.shape(), elements::size(source.data_type()));
     let copies = direct.copies();
     let shares = Shares::new(parts.memory.bytes(), chunk_bytes(source), parts.threads);
-    let (from, to) = (source.chunk_grid(), &*parts.grid);
+    let (from, to) = (parts.from(source), &*parts.grid);
     let out = Grids::new(shape, from, to, size);
     let back = Grids::new(shape, to, from, size);
     let (columns, rows) = (out.choose(copies, shares.blocks).ok()?, back.choose(2, shares.blocks).ok()?);
@@ -174,7 +197,7 @@ fn price(source: &Array, parts: &Parts<'_>, copies: u64, lengths: &[u64]) -> Opt
         let shares = Shares::new(parts.memory.bytes(), chunk, parts.threads);
         Some(grids.price(&grids.choose(copies, shares.blocks).ok()?))
     };
-    let first = pass(Grids::new(shape, source.chunk_grid(), &grid, size), 2, chunk_bytes(source))?;
+    let first = pass(Grids::new(shape, parts.from(source), &grid, size), 2, chunk_bytes(source))?;
     let second = pass(Grids::new(shape, &grid, &*parts.grid, size), copies, bytes)?;
     Some(first.saturating_add(second))
 }

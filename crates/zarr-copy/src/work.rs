@@ -10,12 +10,20 @@ use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::memory::Room;
 use crate::objects;
 use crate::twice::{self, Twice};
+use crate::units::Pass;
 
 /// Is called with bytes of elements that are done.
 pub(crate) type Told<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// An array with more chunks than this, in the source or in the copy, is listed to find the stored chunks.
 pub(crate) const MANY: u128 = 1 << 20;
+
+/// What is done with a part of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    Copy,
+    Compare,
+}
 
 /// The planned work for an array.
 #[derive(Debug)]
@@ -171,9 +179,20 @@ impl Work {
                 twice.last()
             }
         };
-        let bytes = u128::from(blocks.bytes);
-        let (elements, kept) = if blocks.is_lossy() { (0, bytes) } else { (bytes, 0) };
-        Ok(Done { elements, kept, ..Done::default() })
+        Ok(blocks.compared(blocks.bytes))
+    }
+
+    /// Returns the passes of the copy, in order, for workers that share it.
+    pub(crate) fn passes(&self, source: &Array, copy: &Array) -> CopyResult<Vec<Pass<'_>>> {
+        Ok(match &self.how {
+            How::Objects => vec![Pass::objects(self, source, copy)?],
+            How::Blocks(blocks) => vec![Pass::blocks(self, blocks, source.clone(), copy.clone())],
+            How::Twice(twice) => {
+                let passes = twice.passes(source, copy)?.into_iter();
+                let name = twice.name();
+                passes.map(|(blocks, from, to)| Pass::blocks(self, blocks, from, to).named(&name)).collect()
+            }
+        })
     }
 
     /// Deletes what only helped to copy. An earlier run that was `resumed` may have had other memory, and so two passes.
@@ -186,12 +205,12 @@ impl Work {
         twice::clear(copy).await.map_err(|e| self.places.in_copy(e))
     }
 
-    fn moved(&self, result: Result<Moved, TransferError>) -> CopyResult<Done> {
+    pub(crate) fn moved(&self, result: Result<Moved, TransferError>) -> CopyResult<Done> {
         let moved = result.map_err(|e| self.failed(e))?;
         Ok(Done { moved, ..Done::default() })
     }
 
-    fn failed(&self, e: TransferError) -> CopyError {
+    pub(crate) fn failed(&self, e: TransferError) -> CopyError {
         match e {
             TransferError::From(e) => self.places.in_array(e),
             TransferError::To(e) => self.places.in_copy(e),

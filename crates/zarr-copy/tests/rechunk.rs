@@ -12,7 +12,7 @@ use zarr_copy::zarr_hierarchy::zarr_array::traits::{
     Prefix, StoreErrorKind,
     store::{Op, Read},
 };
-use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, DataType, NdVec, Storage, block_on};
+use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, Axis, DataType, NdVec, Selection, Storage, block_on};
 use zarr_copy::{Copy, Lengths, Plan, RunOptions, blocking};
 use zarr_store::MemoryStore;
 
@@ -173,4 +173,37 @@ proptest! {
             prop_assert!(puts.lock().unwrap().values().all(|times| *times == 1));
         }
     }
+
+    #[test]
+    fn a_copy_of_a_part_equals_the_part(
+        ((shape, from, to), parts) in lengths().prop_flat_map(|lengths| {
+            let parts: Vec<_> = lengths.0.iter().map(|length| axis(*length)).collect();
+            (Just(lengths), parts)
+        }),
+        memory in 1_u64..50_000,
+    ) {
+        let from = source(&shape, &from);
+        let selection = Selection::new(parts);
+        let copy = Copy::new(from.clone(), "/", &standard()).chunks(Lengths::Shape(to)).select("", selection.clone());
+        if let Ok(plan) = blocking::plan(&copy.max_memory(memory).threads(1)) {
+            prop_assert!(plan.nodes()[0].estimate().unwrap().memory <= memory);
+            let copy = Storage::from(MemoryStore::new());
+            blocking::run(&plan, copy.clone(), "/", RunOptions::new().verify(true), &|_| {}).unwrap();
+            let wanted = Array::open(from, "/", &standard()).unwrap().read::<u16>(selection).unwrap();
+            let copied = Array::open(copy.clone(), "/", &standard()).unwrap();
+            prop_assert_eq!(copied.shape(), wanted.shape());
+            prop_assert!(copied.read::<u16>(..).unwrap() == wanted);
+            prop_assert!(keys(&copy).iter().all(|key| is_own(key)));
+        }
+    }
+}
+
+/// Any elements of a dimension, which stays.
+fn axis(length: u64) -> impl Strategy<Value = Axis> {
+    let end = i64::try_from(length).unwrap();
+    prop_oneof![
+        (0..=end, 0..=end, 1_i64..4, any::<bool>())
+            .prop_map(|(a, b, step, back)| Axis::step(a.min(b)..a.max(b), if back { -step } else { step })),
+        prop::collection::vec(-end..end, 1..12).prop_map(Axis::list),
+    ]
 }

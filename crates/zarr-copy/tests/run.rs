@@ -5,7 +5,9 @@ use std::sync::Mutex;
 
 use zarr_copy::zarr_hierarchy::zarr_array::blocking::Array;
 use zarr_copy::zarr_hierarchy::zarr_array::traits::{Key, Prefix};
-use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, DataType, Storage, block_on};
+use zarr_copy::zarr_hierarchy::zarr_array::{
+    ArrayMeta, Axis, DataType, Format, Selection, Storage, block_on,
+};
 use zarr_copy::zarr_hierarchy::{blocking::Group, standard};
 use zarr_copy::{Copy, CopyErrorKind, Event, Lengths, RunOptions, blocking, marker};
 use zarr_store::MemoryStore;
@@ -122,4 +124,72 @@ fn without_a_setting_the_memory_grows_to_what_one_shard_needs() {
     let needs = |copy: &Copy| blocking::plan(copy).map(|plan| plan.nodes()[0].estimate().map(|e| e.memory));
     assert!(needs(&copy.clone().max_memory(512 << 20)).is_err());
     assert!(needs(&copy).unwrap().is_some_and(|bytes| bytes > 1 << 30));
+}
+
+/// Makes arrays with names of dimensions, which formats 2 and 3 have in different places.
+fn named(format: Format) -> Storage {
+    let storage = memory();
+    for (path, shape, names) in [("/g/a", &[4_u64, 3][..], &["y", "x"][..]), ("/g/x", &[3], &["x"])] {
+        let meta = if format == Format::V3 {
+            let meta = ArrayMeta::builder(shape, DataType::UInt8).chunks(shape);
+            meta.dimension_names(names.iter().copied()).build().unwrap()
+        } else {
+            let mut meta = ArrayMeta::builder_v2(shape, "uint8").chunks(shape).build().unwrap();
+            meta.set_attribute("_ARRAY_DIMENSIONS", names).unwrap();
+            meta
+        };
+        Array::create(storage.clone(), path, meta, &standard()).unwrap();
+    }
+    storage
+}
+
+#[test]
+fn a_part_of_each_array_is_copied() {
+    let part = |rows: Axis| {
+        let copy = Copy::new(source(), "/g", &standard()).chunks(Lengths::Shape(vec![2, 3]));
+        copy.select("a", Selection::new(vec![rows.clone()]))
+            .select("/b", Selection::new(vec![rows, (1..3).into()]))
+    };
+    for (rows, a, b) in [
+        ((1..4).into(), (5..17).collect::<Vec<u16>>(), vec![6, 7, 10, 11, 14, 15]),
+        (Axis::step(.., -4), vec![21, 22, 23, 24, 5, 6, 7, 8], vec![22, 23, 6, 7]),
+        (Axis::list([3, 3, 0]), vec![13, 14, 15, 16, 13, 14, 15, 16, 1, 2, 3, 4], vec![14, 15, 14, 15, 2, 3]),
+        ((2..2).into(), vec![], vec![]),
+    ] {
+        let (to, verify) = (memory(), RunOptions::new().verify(true));
+        let plan = blocking::plan(&part(rows)).unwrap();
+        blocking::run(&plan, to.clone(), "/", verify, &|_| {}).unwrap();
+        for (path, wanted, columns) in [("/a", a, 4), ("/b", b, 2)] {
+            let copied = Array::open(to.clone(), path, &standard()).unwrap();
+            assert_eq!(copied.shape(), [wanted.len() as u64 / columns, columns]);
+            assert_eq!(copied.read::<u16>(..).unwrap().into_vec(), wanted);
+        }
+    }
+    for format in [Format::V3, Format::V2] {
+        let to = memory();
+        let copy = Copy::new(named(format), "/", &standard());
+        let copy = copy.select_dimension("/g/", "x", 1..3).select_dimension("", "y", 1..2);
+        blocking::run(&blocking::plan(&copy).unwrap(), to.clone(), "/", RunOptions::new(), &|_| {}).unwrap();
+        let shape = |path| Array::open(to.clone(), path, &standard()).unwrap().shape().to_vec();
+        assert_eq!(["/g/a", "/g/x"].map(shape), [vec![4, 2], vec![2]]);
+    }
+    let one = |selection| blocking::plan(&Copy::new(source(), "/g/a", &standard()).select("", selection));
+    assert!(one(Selection::from(2)).unwrap_err().to_string().contains("drops a dimension"));
+    assert!(one(Selection::from([9])).is_err());
+    let wrong = Copy::new(source(), "/g", &standard()).select("c", 1..2);
+    assert_eq!(blocking::plan(&wrong).unwrap_err().kind(), CopyErrorKind::Settings);
+}
+
+#[test]
+fn a_complete_copy_of_another_part_is_not_the_same_copy() {
+    let to = memory();
+    let part = |rows: std::ops::Range<u64>| {
+        blocking::plan(&Copy::new(source(), "/g/a", &standard()).select("", rows)).unwrap()
+    };
+    let resume = RunOptions::new().resume(true);
+    let run = |rows| blocking::run(&part(rows), to.clone(), "/", resume, &|_| {});
+    assert!(!run(0..2).unwrap().was_complete);
+    assert!(run(0..2).unwrap().was_complete);
+    assert_eq!(run(1..3).unwrap_err().kind(), CopyErrorKind::Differs);
+    assert_ne!(part(0..2).marker(), part(1..3).marker());
 }

@@ -1,0 +1,334 @@
+//! Several workers share a copy, without a server: they claim its units by records that only one of them can create.
+//!
+//! The workers are processes on any machines that see the destination. Each looks for units that nobody has claimed,
+//! copies them, and records them as done. What a dead worker has claimed is taken over. When all units are done, one
+//! worker writes the documents.
+
+mod claims;
+mod job;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use futures_timer::Delay;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_array::{Array, Storage};
+
+pub use job::{Job, Share};
+
+use self::claims::{Claims, State};
+use crate::destination::{Destination, Found, below};
+use crate::error::{CopyError, CopyErrorKind, CopyResult};
+use crate::plan::{Kind, Plan, Planned};
+use crate::run::{Event, Progress};
+use crate::units::{Pass, Unit};
+use crate::work::{Action, Done};
+
+/// The number of units that a worker copies at once, so that one is read while another is written.
+const AT_ONCE: usize = 2;
+
+/// The number of units that are looked at between two looks at the records.
+const BATCH: usize = 64;
+
+/// The record of a pass of which all units are done.
+const WHOLE: &str = "all";
+
+/// The folder of the claim for writing the documents.
+const DOCUMENTS: &str = "documents";
+
+/// The longest wait for other workers between two looks.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Plan {
+    /// Copies to the node at `path` of a storage together with other workers of the same job, which run the same plan in
+    /// other tasks, processes or machines. Returns when the copy is complete, whoever completed it. A worker may come late,
+    /// die, or be started again: what it had claimed is taken over by the others. The copy is byte for byte what one worker
+    /// makes of it.
+    ///
+    /// All workers should plan with the same memory and [threads](crate::Copy::threads). Otherwise they cut the copy into
+    /// other units, and some of it is copied twice.
+    ///
+    /// ```
+    /// # #[cfg(feature = "standard")] {
+    /// # use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, DataType, Storage, blocking::Array, standard};
+    /// use zarr_copy::{Copy, Job, blocking};
+    ///
+    /// # let (source, destination) = (Storage::from(zarr_store::MemoryStore::new()), Storage::from(zarr_store::MemoryStore::new()));
+    /// # let meta = ArrayMeta::builder([24, 8], DataType::Float32).chunks([1, 8]).build()?;
+    /// # Array::create(source.clone(), "/", meta, &standard())?.write(.., &[1_f32; 192])?;
+    /// let plan = blocking::plan(&Copy::new(source, "/", &standard()).threads(4))?;
+    /// let job = Job::new("nightly-17")?;
+    /// let share = blocking::join(&plan, destination, "/", &job, &|_| {})?;
+    /// assert_eq!(share.done.moved.objects, 24); // this worker was alone
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) if the store cannot list, or has no conditional writes;
+    /// otherwise as [`run`](Self::run). The records of the job stay, and it can be joined again.
+    pub async fn join(
+        &self,
+        to: impl Into<Storage>,
+        path: &str,
+        job: &Job,
+        progress: Progress<'_>,
+    ) -> CopyResult<Share> {
+        let to = to.into();
+        let can = to.capabilities();
+        if !(can.list && can.put_create && can.put_if) {
+            let message = "workers cannot share a copy to a store without listings and conditional writes";
+            return Err(CopyError::unsupported(message));
+        }
+        let mut destination = self.place(to.clone(), path, true).await?;
+        let found = match destination.begin(self).await {
+            // Another worker has begun meanwhile.
+            Err(e) if e.kind() == CopyErrorKind::Taken => {
+                destination = self.place(to, path, true).await?;
+                destination.begin(self).await?
+            }
+            begun => begun?,
+        };
+        let mut share = Share::default();
+        // Others may have completed the copy between the look at the place and the marker of this worker.
+        let is_complete = found == Found::Complete
+            || found == Found::Nothing && self.is_complete(&destination.storage()).await?;
+        if is_complete {
+            destination.unmark().await?;
+            share.done.was_complete = true;
+            return Ok(share);
+        }
+        let storage = destination.storage();
+        let claims = Claims::begin(storage.clone(), job).await?;
+        let mut worker =
+            Worker { plan: self, destination: &destination, storage, claims, job, progress, share };
+        let worked = worker.work().await;
+        let Worker { claims, share, .. } = worker;
+        claims.end().await?;
+        worked?;
+        // This worker may have recorded something just when another one deleted all records.
+        destination.clear_jobs().await?;
+        Ok(share)
+    }
+}
+
+/// A worker of a job.
+struct Worker<'a> {
+    plan: &'a Plan,
+    destination: &'a Destination,
+    /// The root of this storage is the root of the copy.
+    storage: Storage,
+    claims: Claims,
+    job: &'a Job,
+    progress: Progress<'a>,
+    share: Share,
+}
+
+/// An array of the copy with its passes.
+struct Task<'a> {
+    path: &'a str,
+    planned: &'a Planned,
+    copy: Array,
+    stages: Vec<Stage<'a>>,
+    /// Whether this worker has written to an intermediate array.
+    has_between: bool,
+}
+
+/// A pass with what this worker knows of it.
+struct Stage<'a> {
+    /// The folder of its records.
+    name: String,
+    pass: Pass<'a>,
+    is_done: bool,
+    /// The units that count in the progress, and their bytes.
+    counted: HashSet<String>,
+    bytes: u64,
+}
+
+/// What became of a unit in a round.
+enum Became {
+    /// This worker has copied it.
+    Copied(Done),
+    /// It was done before.
+    Done,
+    /// Another worker copies it.
+    Taken,
+}
+
+impl<'a> Worker<'a> {
+    /// Works until the copy is complete.
+    async fn work(&mut self) -> CopyResult<()> {
+        let mut tasks = self.tasks()?;
+        while self.destination.is_unfinished().await? {
+            let (mut is_whole, mut has_worked) = (true, false);
+            for task in &mut tasks {
+                for stage in task.stages.iter_mut().filter(|stage| !stage.is_done) {
+                    (self.progress)(Event::Array(task.path));
+                    let worked = match self.round(stage).await {
+                        // The copy was completed meanwhile, and what helped to copy is deleted.
+                        Err(_) if !self.destination.is_unfinished().await? => false,
+                        worked => worked?,
+                    };
+                    has_worked |= worked;
+                    task.has_between |= worked && !stage.pass.name().is_empty();
+                    if !stage.is_done {
+                        // The next pass reads what this one writes.
+                        is_whole = false;
+                        break;
+                    }
+                }
+            }
+            if is_whole && self.publish(&tasks).await? {
+                break;
+            }
+            if !has_worked {
+                Delay::new((self.job.lease / 8).min(PATIENCE)).await;
+            }
+        }
+        for task in &tasks {
+            // Another worker may have completed the copy, and this one have written after that.
+            if task.has_between {
+                task.planned.work.finish(&task.copy, true).await?;
+            }
+            for stage in task.stages.iter().filter(|stage| !stage.is_done) {
+                self.tell(stage.left());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the arrays of the copy with their passes.
+    fn tasks(&self) -> CopyResult<Vec<Task<'a>>> {
+        let mut tasks = Vec::new();
+        for (number, node) in self.plan.nodes().iter().enumerate() {
+            let Kind::Array(planned) = &node.kind else { continue };
+            let copy = planned.open(below(&self.storage, node.below()), self.plan)?;
+            let passes = planned.work.passes(&planned.source, &copy)?.into_iter().enumerate();
+            let stages =
+                passes.map(|(pass, of)| Stage::new(format!("{number}.{pass}{}", of.name()), of)).collect();
+            tasks.push(Task { path: node.path(), planned, copy, stages, has_between: false });
+        }
+        Ok(tasks)
+    }
+
+    /// Copies the units of a pass that no other worker has. Returns whether there were any.
+    async fn round(&mut self, stage: &mut Stage<'a>) -> CopyResult<bool> {
+        let (mut is_whole, mut has_worked) = (true, false);
+        let mut batches = Box::pin(stage.pass.units(self.job.unit_bytes).try_chunks(BATCH));
+        let mut counted = Vec::new();
+        loop {
+            let state = self.claims.state(&stage.name).await?;
+            // If the marker is there, no record was deleted yet.
+            if !self.destination.is_unfinished().await? {
+                is_whole = false;
+                break;
+            }
+            if state.done.contains(WHOLE) {
+                is_whole = true;
+                break;
+            }
+            let Some(batch) = batches.try_next().await.map_err(|e| e.1)? else { break };
+            let order = self.claims.order(batch);
+            let (worker, in_batch, state) = (&*self, &*stage, &state);
+            let one = |unit: Unit| async move {
+                let became = worker.unit(in_batch, &unit, state).await?;
+                Ok::<_, CopyError>((unit, became))
+            };
+            let units: Vec<_> = stream::iter(order).map(one).buffer_unordered(AT_ONCE).try_collect().await?;
+            for (unit, became) in units {
+                match became {
+                    Became::Taken => is_whole = false,
+                    Became::Done => counted.push((unit, false)),
+                    Became::Copied(done) => {
+                        has_worked = true;
+                        self.share.units += 1;
+                        self.share.bytes += u128::from(unit.bytes);
+                        self.share.done += done;
+                        counted.push((unit, true));
+                    }
+                }
+            }
+        }
+        drop(batches);
+        for (unit, is_told) in counted {
+            let bytes = stage.count(unit);
+            if !is_told {
+                self.tell(bytes);
+            }
+        }
+        if is_whole {
+            self.claims.finish(&stage.name, WHOLE).await?;
+            stage.is_done = true;
+            self.tell(stage.left());
+        }
+        Ok(has_worked)
+    }
+
+    /// Copies a unit, if no other worker has it.
+    async fn unit(&self, stage: &Stage<'_>, unit: &Unit, state: &State) -> CopyResult<Became> {
+        if state.done.contains(&unit.name) {
+            return Ok(Became::Done);
+        }
+        let is_claimed = state.claimed.contains(&unit.name);
+        if !self.claims.take(&stage.name, &unit.name, is_claimed).await? {
+            return Ok(Became::Taken);
+        }
+        // The state may be old: the dead worker had finished, or even all of the copy is complete. The records are deleted
+        // after the marker, so they are looked at first.
+        if is_claimed && self.claims.is_done(&stage.name, &unit.name).await? {
+            return Ok(Became::Done);
+        }
+        if !self.destination.is_unfinished().await? {
+            return Ok(Became::Taken);
+        }
+        let (pass, room) = (&stage.pass, &self.plan.room);
+        let told = |bytes| (self.progress)(Event::Bytes(bytes));
+        let mut done = pass.run(Action::Copy, unit, room, &told).await?;
+        if self.job.verify {
+            done += pass.run(Action::Compare, unit, room, &told).await?;
+        }
+        // The record must not outlive what it says in a power cut.
+        self.storage.sync().await?;
+        self.claims.finish(&stage.name, &unit.name).await?;
+        Ok(Became::Copied(done))
+    }
+
+    /// Writes the documents, unless another worker does.
+    async fn publish(&self, tasks: &[Task<'_>]) -> CopyResult<bool> {
+        let is_claimed = self.claims.state(DOCUMENTS).await?.claimed.contains(DOCUMENTS);
+        if !self.claims.take(DOCUMENTS, DOCUMENTS, is_claimed).await? {
+            return Ok(false);
+        }
+        for task in tasks {
+            task.planned.work.finish(&task.copy, true).await?;
+        }
+        self.destination.publish(self.plan, Found::Unfinished).await?;
+        Ok(true)
+    }
+
+    /// Adds bytes that others have copied to the progress.
+    fn tell(&self, bytes: u64) {
+        let rounds = if self.job.verify { 2 } else { 1 };
+        (self.progress)(Event::Bytes(bytes.saturating_mul(rounds)));
+    }
+}
+
+impl<'a> Stage<'a> {
+    fn new(name: String, pass: Pass<'a>) -> Self {
+        Self { name, pass, is_done: false, counted: HashSet::new(), bytes: 0 }
+    }
+
+    /// Returns the bytes that do not count in the progress yet.
+    fn left(&self) -> u64 {
+        self.pass.bytes().saturating_sub(self.bytes)
+    }
+
+    /// Returns the bytes of a unit that is done, if it was not counted before.
+    fn count(&mut self, unit: Unit) -> u64 {
+        if !self.counted.insert(unit.name) {
+            return 0;
+        }
+        self.bytes = self.bytes.saturating_add(unit.bytes);
+        unit.bytes
+    }
+}

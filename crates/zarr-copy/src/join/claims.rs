@@ -1,0 +1,199 @@
+//! The records of a job: claims of units, units that are done, and signs of life of the workers.
+//!
+//! They are small objects beside the marker of the copy:
+//!
+//! * `.zarr-copy.jobs/JOB/STAGE/UNIT` is a claim. It is created on condition that it does not exist, and holds the name of
+//!   the worker. Only on condition that it has not changed does another worker replace it.
+//! * `.zarr-copy.jobs/JOB/STAGE/UNIT.done` says that the unit is copied.
+//! * `.zarr-copy.jobs/JOB/workers/NAME` changes as long as the worker lives. No two clocks are compared: a worker counts as
+//!   dead if its object has not changed for as long as the looking worker has waited.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use zarr_array::traits::store::{Listed, Outcome, PutMode, ReadVersion};
+use zarr_array::traits::{ByteRange, Bytes, Key, Prefix};
+use zarr_array::{Storage, block_on};
+
+use super::Job;
+use crate::error::{CopyError, CopyResult};
+use crate::marker::JOBS;
+use crate::units::Unit;
+
+/// The folder of the signs of life.
+const WORKERS: &str = "workers";
+
+/// The end of the name of a unit that is done.
+const DONE: &str = ".done";
+
+/// The largest record, in bytes.
+const LARGEST: u64 = 1 << 10;
+
+/// The longest time between two signs of life.
+const BEAT: Duration = Duration::from_secs(15);
+
+/// The records of a job, for one worker.
+#[derive(Debug)]
+pub(super) struct Claims {
+    storage: Storage,
+    root: String,
+    /// The name of this worker.
+    worker: String,
+    /// A random number of this worker.
+    number: u64,
+    lease: Duration,
+    seen: Mutex<HashMap<String, Seen>>,
+    pulse: Pulse,
+}
+
+/// The last sign of life of another worker, and when it was first seen.
+#[derive(Debug)]
+struct Seen {
+    sign: Bytes,
+    since: Instant,
+}
+
+/// The units of a stage.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) claimed: HashSet<String>,
+    pub(super) done: HashSet<String>,
+}
+
+impl Claims {
+    /// Gives the first sign of life, and goes on with that.
+    pub(super) async fn begin(storage: Storage, job: &Job) -> CopyResult<Self> {
+        let number = RandomState::new().hash_one(std::process::id());
+        let worker = format!("{}-{number:016x}", std::process::id());
+        let root = format!("{JOBS}{}/", job.name);
+        let key = Key::new(format!("{root}{WORKERS}/{worker}"))?;
+        storage.put(&key, sign(0)).await?;
+        let pulse = Pulse::begin(storage.clone(), key, (job.lease / 4).min(BEAT));
+        let pulse = pulse.map_err(|e| CopyError::unsupported(format!("a worker needs a thread: {e}")))?;
+        Ok(Self { storage, root, worker, number, lease: job.lease, seen: Mutex::default(), pulse })
+    }
+
+    /// Looks at the records of a stage.
+    pub(super) async fn state(&self, stage: &str) -> CopyResult<State> {
+        let folder = Prefix::new(format!("{}{stage}/", self.root))?;
+        let mut state = State::default();
+        let add = |object: Listed| match object.key.name().strip_suffix(DONE) {
+            Some(unit) => _ = state.done.insert(unit.to_owned()),
+            None => _ = state.claimed.insert(object.key.name().to_owned()),
+        };
+        self.storage.list_each(&folder, add).await?;
+        Ok(state)
+    }
+
+    /// Claims a unit. If it `is_claimed` already, takes it over from a dead worker. Returns whether this worker has it.
+    pub(super) async fn take(&self, stage: &str, unit: &str, is_claimed: bool) -> CopyResult<bool> {
+        let key = Key::new(format!("{}{stage}/{unit}", self.root))?;
+        if !is_claimed {
+            return self.put(&key, PutMode::Create).await;
+        }
+        let ranges = [ByteRange::All];
+        let reply = self.storage.get_ranges(&key, &ranges, ReadVersion::Report, LARGEST).await?;
+        let Some(reply) = reply else { return Ok(false) };
+        let holder = String::from_utf8_lossy(&reply.bytes.concat()).into_owned();
+        // A claim of this worker is there if the answer to it was lost.
+        if holder != self.worker && self.is_alive(&holder).await? {
+            return Ok(false);
+        }
+        match &reply.version {
+            Some(version) => self.put(&key, PutMode::IfUnchanged(version)).await,
+            None => Err(CopyError::unsupported("workers cannot share a copy to a store without versions")),
+        }
+    }
+
+    /// Records that a unit is done.
+    pub(super) async fn finish(&self, stage: &str, unit: &str) -> CopyResult<()> {
+        Ok(self.storage.put(&self.done(stage, unit)?, self.worker.clone()).await?)
+    }
+
+    /// Whether a unit is done.
+    pub(super) async fn is_done(&self, stage: &str, unit: &str) -> CopyResult<bool> {
+        Ok(self.storage.exists(&self.done(stage, unit)?).await?)
+    }
+
+    fn done(&self, stage: &str, unit: &str) -> CopyResult<Key> {
+        Ok(Key::new(format!("{}{stage}/{unit}{DONE}", self.root))?)
+    }
+
+    /// Puts units into an order of this worker, so that workers seldom want the same one.
+    pub(super) fn order(&self, mut units: Vec<Unit>) -> Vec<Unit> {
+        let first = self.number % (units.len() as u64).max(1);
+        units.rotate_left(usize::try_from(first).unwrap_or(0));
+        units
+    }
+
+    /// Gives no further sign of life: the claims of this worker are free.
+    pub(super) async fn end(self) -> CopyResult<()> {
+        let key = self.pulse.key.clone();
+        drop(self.pulse);
+        Ok(self.storage.delete(&key).await?)
+    }
+
+    async fn put(&self, key: &Key, mode: PutMode<'_>) -> CopyResult<bool> {
+        let outcome = self.storage.put_if(key, &[self.worker.clone().into()], mode).await?;
+        Ok(matches!(outcome, Outcome::Done(_)))
+    }
+
+    /// Whether another worker has given a sign of life within the lease.
+    async fn is_alive(&self, worker: &str) -> CopyResult<bool> {
+        let Ok(key) = Key::new(format!("{}{WORKERS}/{worker}", self.root)) else { return Ok(false) };
+        let reply = self.storage.get_ranges(&key, &[ByteRange::All], ReadVersion::Report, LARGEST).await?;
+        let Some(sign) = reply.map(|reply| Bytes::from(reply.bytes.concat())) else { return Ok(false) };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let last = seen.entry(worker.to_owned()).or_insert_with(|| Seen { sign: sign.clone(), since: now });
+        if last.sign != sign {
+            *last = Seen { sign, since: now };
+        }
+        Ok(now.duration_since(last.since) < self.lease)
+    }
+}
+
+/// The content of the `number`-th sign of life.
+fn sign(number: u64) -> String {
+    number.to_string()
+}
+
+/// A thread that gives signs of life until it is dropped: encoding a block may keep the tasks of a worker busy for long.
+#[derive(Debug)]
+struct Pulse {
+    key: Key,
+    stop: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Pulse {
+    fn begin(storage: Storage, key: Key, pause: Duration) -> io::Result<Self> {
+        let (stop, stopped) = mpsc::channel();
+        let place = key.clone();
+        let beat = move || {
+            let mut number = 0;
+            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                number += 1;
+                // A sign that is lost is followed by others. Without any, the units are taken over.
+                let _ = block_on(storage.put(&place, sign(number)));
+            }
+        };
+        let thread = thread::Builder::new().name("zarr-copy-pulse".to_owned()).spawn(beat)?;
+        Ok(Self { key, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        // No sign of life may come after the records are deleted.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

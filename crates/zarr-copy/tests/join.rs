@@ -1,0 +1,210 @@
+//! Several workers share a copy, and some of them die.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use zarr_array::traits::store::Op;
+use zarr_array::traits::{Key, Prefix, StoreErrorKind};
+use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, NdVec, Storage, block_on};
+use zarr_conformance::instruments::{Fault, Faulty};
+use zarr_copy::zarr_hierarchy::zarr_array;
+use zarr_copy::zarr_hierarchy::{blocking::Group, standard};
+use zarr_copy::{Copy, CopyErrorKind, Event, Job, Lengths, Plan, RunOptions, Share, blocking};
+use zarr_store::MemoryStore;
+
+/// The bytes of elements in an array.
+const BYTES: u64 = 64 * 48 * 2;
+
+/// Makes a group of two arrays, some chunks of which are not stored.
+fn source() -> Storage {
+    let storage = Storage::from(MemoryStore::new());
+    Group::create(storage.clone(), "/", &standard()).unwrap();
+    for (path, factor) in [("/a", 40_503_u64), ("/b", 7919)] {
+        let meta = ArrayMeta::builder([64, 48], DataType::UInt16).chunks([2, 48]).build().unwrap();
+        let array = zarr_array::blocking::Array::create(storage.clone(), path, meta, &standard()).unwrap();
+        let number =
+            |i: u64| if (i / 96).is_multiple_of(5) { 0 } else { u16::try_from(i * factor % 65_521).unwrap() };
+        array.write(.., &NdVec::new([64, 48], (0..64 * 48).map(number).collect()).unwrap()).unwrap();
+    }
+    storage
+}
+
+/// The ways to copy: as stored, encoded again, and in two passes.
+fn copies(source: &Storage) -> [(&'static str, Plan); 3] {
+    let copy = Copy::new(source.clone(), "/", &standard()).threads(1);
+    let series = Lengths::Shape(vec![64, 2]);
+    let plan = |copy: Copy| blocking::plan(&copy).unwrap();
+    let plans = [
+        ("objects", plan(copy.clone())),
+        ("blocks", plan(copy.clone().chunks(series.clone()).max_memory(64 << 10))),
+        ("twice", plan(copy.chunks(series).max_memory(3 << 10))),
+    ];
+    let passes = plans.each_ref().map(|(_, plan)| plan.nodes()[1].estimate().unwrap().passes);
+    assert_eq!(passes, [0, 1, 2]);
+    plans
+}
+
+fn job() -> Job {
+    Job::new("night-17").unwrap().unit_bytes(700).lease(Duration::from_millis(80))
+}
+
+/// Returns all objects.
+fn objects(storage: &Storage) -> BTreeMap<String, Vec<u8>> {
+    let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
+    let get = |key: &Key| block_on(storage.get(key, 1 << 20)).unwrap().unwrap().to_vec();
+    listed.into_iter().map(|object| (object.key.to_string(), get(&object.key))).collect()
+}
+
+/// Asserts that two stores have the same objects.
+#[track_caller]
+fn same(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>, case: &str) {
+    let keys = one.keys().chain(other.keys());
+    let differ: Vec<_> = keys.filter(|key| one.get(*key) != other.get(*key)).collect();
+    assert!(differ.is_empty(), "{case}: {differ:?}");
+}
+
+/// Returns what one worker makes of a plan.
+fn alone(plan: &Plan) -> BTreeMap<String, Vec<u8>> {
+    let to = Storage::from(MemoryStore::new());
+    blocking::run(plan, to.clone(), "/", RunOptions::new(), &|_| {}).unwrap();
+    objects(&to)
+}
+
+/// Returns a storage that counts the puts of each key, and fails at the `last` operation and all after it.
+fn dying(storage: &Storage, last: Option<u64>) -> (Storage, Arc<Mutex<BTreeMap<String, u64>>>) {
+    let counts = Arc::new(Mutex::new(BTreeMap::new()));
+    let (in_counts, mut number) = (counts.clone(), 0);
+    let (storage, _) = Faulty::over(storage, move |_, call| {
+        number += 1;
+        if last.is_some_and(|last| number >= last) {
+            return Some(Fault::ErrorBefore(StoreErrorKind::Unavailable));
+        }
+        if let Op::Put(_) | Op::Copy(_) = call {
+            *in_counts.lock().unwrap().entry(call.target().to_owned()).or_default() += 1;
+        }
+        None
+    });
+    (storage, counts)
+}
+
+#[test]
+fn workers_copy_each_unit_once_and_make_what_one_makes() {
+    for (way, plan) in copies(&source()) {
+        let to = Storage::from(MemoryStore::new());
+        let (counted, puts) = dying(&to, None);
+        let lease = Duration::from_secs(60);
+        let shares: Vec<(Share, u64)> = thread::scope(|scope| {
+            let worker = || {
+                let told = Mutex::new(0);
+                let progress = |event: Event<'_>| {
+                    if let Event::Bytes(bytes) = event {
+                        *told.lock().unwrap() += bytes;
+                    }
+                };
+                let share =
+                    blocking::join(&plan, counted.clone(), "/", &job().lease(lease).verify(true), &progress);
+                (share.unwrap(), told.into_inner().unwrap())
+            };
+            let workers: Vec<_> = (0..4).map(|_| scope.spawn(worker)).collect();
+            workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        });
+        same(&objects(&to), &alone(&plan), way);
+        // 25 of the 32 chunks of an array are stored.
+        let bytes = match way {
+            "objects" => 25 * 2 * 48 * 2,
+            "blocks" => BYTES,
+            _ => 2 * BYTES,
+        };
+        assert_eq!(shares.iter().map(|(share, _)| share.bytes).sum::<u128>(), u128::from(2 * bytes), "{way}");
+        let told = 2 * plan.bytes();
+        let is_told = |(share, seen): &(Share, u64)| share.done.was_complete || *seen == told;
+        assert!(shares.iter().all(is_told), "{way}: {told}, {shares:?}");
+        let puts = puts.lock().unwrap();
+        let chunks: Vec<_> = puts.iter().filter(|(key, _)| key.contains("/c/")).collect();
+        assert!(chunks.len() >= 48 && chunks.iter().all(|(_, puts)| **puts == 1), "{way}: {chunks:?}");
+    }
+}
+
+#[test]
+fn what_the_dead_left_is_taken_over() {
+    for (way, plan) in copies(&source()) {
+        let wanted = alone(&plan);
+        // The worker dies at every operation of its own.
+        for last in (1..).step_by(7) {
+            let to = Storage::from(MemoryStore::new());
+            let (dies, _) = dying(&to, Some(last));
+            let dead = blocking::join(&plan, dies, "/", &job(), &|_| {});
+            let share = blocking::join(&plan, to.clone(), "/", &job(), &|_| {}).unwrap();
+            same(&objects(&to), &wanted, &format!("{way}, {last} operations"));
+            if dead.is_ok() {
+                assert!(share.done.was_complete && last > 50);
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plain_run_completes_a_job_and_a_job_completes_a_plain_run() {
+    for (way, plan) in copies(&source()) {
+        let wanted = alone(&plan);
+        for last in [20, 45] {
+            let to = Storage::from(MemoryStore::new());
+            blocking::join(&plan, dying(&to, Some(last)).0, "/", &job(), &|_| {}).unwrap_err();
+            blocking::run(&plan, to.clone(), "/", RunOptions::new().resume(true), &|_| {}).unwrap();
+            same(&objects(&to), &wanted, way);
+
+            let to = Storage::from(MemoryStore::new());
+            blocking::run(&plan, dying(&to, Some(last)).0, "/", RunOptions::new(), &|_| {}).unwrap_err();
+            blocking::join(&plan, to.clone(), "/", &job(), &|_| {}).unwrap();
+            same(&objects(&to), &wanted, way);
+        }
+    }
+}
+
+#[test]
+fn other_memory_makes_other_units_and_the_same_copy() {
+    let storage = source();
+    let copy = Copy::new(storage.clone(), "/", &standard()).chunks(Lengths::Shape(vec![64, 2])).threads(1);
+    let plans =
+        [3 << 10, 4 << 10, 64 << 10].map(|memory| blocking::plan(&copy.clone().max_memory(memory)).unwrap());
+    let to = Storage::from(MemoryStore::new());
+    thread::scope(|scope| {
+        for plan in &plans {
+            let to = to.clone();
+            scope.spawn(move || blocking::join(plan, to, "/", &job(), &|_| {}).unwrap());
+        }
+    });
+    same(&objects(&to), &alone(&plans[0]), "three plans");
+}
+
+#[test]
+fn a_job_of_another_copy_and_a_store_without_conditions_are_refused() {
+    let storage = source();
+    let plan = |path: &str| blocking::plan(&Copy::new(storage.clone(), path, &standard())).unwrap();
+    let to = Storage::from(MemoryStore::new());
+    blocking::join(&plan("/a"), dying(&to, Some(12)).0, "/", &job(), &|_| {}).unwrap_err();
+    let e = blocking::join(&plan("/b"), to, "/", &job(), &|_| {}).unwrap_err();
+    assert_eq!(e.kind(), CopyErrorKind::Taken);
+    let e = blocking::join(&plan("/a"), Storage::from(MemoryStore::new()).read_only(), "/", &job(), &|_| {});
+    assert_eq!(e.unwrap_err().kind(), CopyErrorKind::Node(ArrayErrorKind::Unsupported));
+    for name in ["", ".a", "a/b", "a b", &"a".repeat(65)] {
+        assert_eq!(Job::new(name).unwrap_err().kind(), CopyErrorKind::Settings, "{name:?}");
+    }
+}
+
+#[test]
+fn a_worker_that_comes_late_finds_the_copy_complete() {
+    let (storage, to) = (source(), Storage::from(MemoryStore::new()));
+    let [(_, plan), ..] = copies(&storage);
+    blocking::join(&plan, to.clone(), "/x/y", &job(), &|_| {}).unwrap();
+    let before = objects(&to);
+    let late = blocking::join(&plan, to.clone(), "/x/y", &job(), &|_| {}).unwrap();
+    assert!(late.done.was_complete && late.units == 0);
+    same(&objects(&to), &before, "late");
+    // The groups above are there.
+    assert!(before.contains_key("x/zarr.json") && before.contains_key("x/y/a/zarr.json"));
+}
