@@ -1,0 +1,369 @@
+//! Makes a node equal to another one, object by object: only what differs is written.
+
+mod nodes;
+mod pairs;
+
+use std::pin::pin;
+
+use futures_util::{StreamExt, TryStreamExt, future, stream};
+use zarr_array::node::{self, Writing};
+use zarr_array::traits::store::Listed;
+use zarr_array::traits::{Bytes, Key, Prefix};
+use zarr_array::{ArrayErrorKind, Format, Limits, Storage};
+use zarr_hierarchy::objects::{Moved, Transfer, TransferError};
+
+use self::nodes::{Nodes, is_document, order};
+use self::pairs::{Pair, Place, pairs};
+use crate::error::{CopyError, CopyErrorKind, CopyResult};
+use crate::marker;
+use crate::memory::Room;
+
+/// The largest number of objects at once.
+const AT_ONCE: usize = 16;
+
+/// The largest object that is compared, in bytes: it is in memory twice.
+const LARGEST: u64 = 4 << 30;
+
+/// The memory for objects under way, in bytes. A larger object is alone.
+const MEMORY: u64 = 512 << 20;
+
+/// Makes a node equal to another one with everything below it. Objects that are equal already are not written, so a mirror
+/// can be repeated at any time, and costs little when little has changed.
+///
+/// ```
+/// # use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, DataType, Storage, block_on, blocking::Array, standard};
+/// # use zarr_store::MemoryStore;
+/// use zarr_copy::Mirror;
+///
+/// # let (from, to) = (Storage::from(MemoryStore::new()), Storage::from(MemoryStore::new()));
+/// # let meta = ArrayMeta::builder([4], DataType::Int32).chunks([2]).build()?;
+/// # let array = Array::create(from.clone(), "/", meta, &standard())?;
+/// # array.write(.., &[1, 2, 3, 4])?;
+/// let mirror = Mirror::new(from, "/", to, "/")?;
+/// assert_eq!(block_on(mirror.run(&|_, _| {}))?.new.objects, 3); // a document and two chunks
+///
+/// array.write(3, &[5])?;
+/// let again = block_on(mirror.run(&|_, _| {}))?;
+/// assert_eq!((again.changed.objects, again.unchanged.objects), (1, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Chunks are written first, then the documents, those of children before those of their parents, and objects are deleted
+/// last. Each step is durable before the next. So a new element is never announced before it is there; but readers meanwhile
+/// may find old chunks beside new ones.
+///
+/// Chunks that the source does not store are deleted, because they would be read instead of the fill value; so are
+/// documents that a node of the source lacks. Everything else that only the destination has stays, unless
+/// [`delete`](Self::delete) is set.
+#[derive(Debug, Clone)]
+pub struct Mirror {
+    source: Place,
+    there: Place,
+    deletes: bool,
+    by_size: bool,
+    is_dry: bool,
+}
+
+/// The numbers of objects that a [`Mirror`] has written, compared and deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Mirrored {
+    /// Objects that the destination lacked, with their bytes.
+    pub new: Moved,
+    /// Objects that differed.
+    pub changed: Moved,
+    /// Objects that were equal.
+    pub unchanged: Moved,
+    /// Objects that were deleted.
+    pub deleted: Moved,
+    /// Objects that only the destination has, and that stay.
+    pub left: Moved,
+}
+
+/// Is called with each object that is done: its key below the node, and its bytes.
+pub type Mirroring<'a> = &'a (dyn Fn(&str, u64) + Sync);
+
+/// What a look at all objects found.
+#[derive(Debug, Default)]
+struct Compared {
+    sum: Mirrored,
+    nodes: Nodes,
+    /// The documents of the source that differ, by their keys below it.
+    documents: Vec<(String, Bytes)>,
+    /// Whether the destination has objects that the source lacks.
+    has_others: bool,
+}
+
+/// What an object of the source is to the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Is {
+    New,
+    Changed,
+    Unchanged,
+}
+
+impl Mirror {
+    /// Makes a mirror at the node `path` of one storage for the node `source_path` of another one.
+    ///
+    /// # Errors
+    /// [`Settings`](CopyErrorKind::Settings) for an invalid path;
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) if a storage cannot list, and for a destination that is read-only.
+    pub fn new(
+        source: impl Into<Storage>,
+        source_path: &str,
+        to: impl Into<Storage>,
+        path: &str,
+    ) -> CopyResult<Self> {
+        let place = |storage: Storage, path: &str| {
+            let root = Prefix::of_node(path).map_err(|e| CopyError::settings(e.to_string()))?;
+            storage.check_listable()?;
+            Ok::<_, CopyError>(Place { storage, root })
+        };
+        let source = place(source.into(), source_path).map_err(CopyError::of_source)?;
+        let there = place(to.into(), path)?;
+        there.storage.check_writable()?;
+        Ok(Self { source, there, deletes: false, by_size: false, is_dry: false })
+    }
+
+    /// Sets whether to delete everything that the source lacks: nodes, and objects that belong to no node.
+    #[must_use]
+    pub fn delete(mut self, delete: bool) -> Self {
+        self.deletes = delete;
+        self
+    }
+
+    /// Sets whether objects of the same size count as equal. Nothing is read for that, but changed chunks without
+    /// compression have the same size. Documents are compared in any case.
+    #[must_use]
+    pub fn by_size(mut self, by_size: bool) -> Self {
+        self.by_size = by_size;
+        self
+    }
+
+    /// Sets whether to compare only, and write nothing.
+    #[must_use]
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.is_dry = dry_run;
+        self
+    }
+
+    /// Compares the objects, and writes those that differ.
+    ///
+    /// # Errors
+    /// [`NotFound`](ArrayErrorKind::NotFound) if the source is no node; [`Taken`](CopyErrorKind::Taken) if one side is an
+    /// unfinished copy, or if the destination is no node and has objects that would be deleted;
+    /// [`Settings`](CopyErrorKind::Settings) if the group around the destination has another format; and those of the
+    /// storages. What is written stays, and the next run goes on.
+    pub async fn run(&self, progress: Mirroring<'_>) -> CopyResult<Mirrored> {
+        let format = self.format().await?;
+        let limits = Limits::default();
+        let there = node::documents(&self.there.storage, &self.there.root, None, &limits).await?;
+        if !self.is_dry {
+            let Place { storage, root } = &self.there;
+            node::create_above(storage, root, format, &Writing::default()).await?;
+        }
+        let Compared { mut sum, nodes, documents, has_others } = self.put_chunks(progress).await?;
+        if has_others {
+            self.count_others(&nodes, there.make_node(), &mut sum).await?;
+        }
+        if self.is_dry {
+            return Ok(sum);
+        }
+        if sum.new.objects + sum.changed.objects > 0 {
+            self.there.storage.sync().await?;
+        }
+        let mut touched = self.put_documents(documents).await?;
+        if sum.deleted.objects > 0 {
+            touched.extend(self.delete_others(&nodes, progress).await?);
+        }
+        if !touched.is_empty() {
+            touched.extend(node::above(&self.there.root));
+            let Place { storage, root } = &self.there;
+            node::refresh(storage, root, &touched, format, &Writing::default()).await?;
+        }
+        Ok(sum)
+    }
+
+    /// Returns the format of the source, after a look at both places.
+    async fn format(&self) -> CopyResult<Format> {
+        for place in [&self.source, &self.there] {
+            if marker::unfinished(&place.storage, &place.root).await?.is_some() {
+                let message = format!("an unfinished copy is at {:?}", place.root.node_path());
+                return Err(CopyError::new(CopyErrorKind::Taken, message));
+            }
+        }
+        let Place { storage, root } = &self.source;
+        let found = node::documents(storage, root, None, &Limits::default()).await?;
+        let Some(format) = found.format() else {
+            let message = format!("there is no node at {:?}", root.node_path());
+            return Err(CopyError::node(ArrayErrorKind::NotFound, message).of_source());
+        };
+        Ok(format)
+    }
+
+    /// Compares all objects, and writes those that differ, besides documents.
+    async fn put_chunks(&self, progress: Mirroring<'_>) -> CopyResult<Compared> {
+        let room = &Room::new(MEMORY);
+        let transfer = &Transfer::new(self.source.storage.clone(), self.there.storage.clone()).at_once(1);
+        let at_once =
+            node::at_once(&self.source.storage).max(node::at_once(&self.there.storage)).min(AT_ONCE);
+        let one = |pair: CopyResult<Pair>| async move {
+            let pair = pair?;
+            let Some(source) = &pair.source else { return Ok(None) };
+            let size = size(&self.source, source).await.map_err(CopyError::of_source)?;
+            let _taken = room.take(size.saturating_mul(2)).await;
+            let is_document = is_document(&pair.below);
+            let (is, bytes) = self.compare(source, size, pair.there.as_ref(), is_document).await?;
+            if is != Is::Unchanged && !is_document && !self.is_dry {
+                let listed = stream::iter([Ok((source.clone(), self.there.key(&pair.below)?))]);
+                transfer.copy(listed, |_| {}).await.map_err(failed)?;
+            }
+            Ok::<_, CopyError>(Some((pair.below, is, size, bytes)))
+        };
+        let mut compared = Compared::default();
+        let mut all = pin!(pairs(&self.source, &self.there).map(one).buffer_unordered(at_once));
+        while let Some(done) = all.try_next().await? {
+            let Some((below, is, size, bytes)) = done else {
+                compared.has_others = true;
+                continue;
+            };
+            let sum = &mut compared.sum;
+            progress(&below, size);
+            let moved = Moved { objects: 1, bytes: size };
+            match is {
+                Is::New => add(&mut sum.new, moved),
+                Is::Changed => add(&mut sum.changed, moved),
+                Is::Unchanged => add(&mut sum.unchanged, moved),
+            }
+            if let Some(bytes) = bytes {
+                compared.nodes.add(&below, &bytes);
+                if is != Is::Unchanged {
+                    compared.documents.push((below, bytes));
+                }
+            }
+        }
+        Ok(compared)
+    }
+
+    /// Compares an object with that of the destination. Returns the bytes of a document.
+    async fn compare(
+        &self,
+        source: &Listed,
+        bytes: u64,
+        there: Option<&Listed>,
+        is_document: bool,
+    ) -> CopyResult<(Is, Option<Bytes>)> {
+        let limit = if is_document { Limits::default().metadata_bytes } else { LARGEST };
+        let of_source = || get(&self.source.storage, &source.key, limit);
+        let Some(there) = there else {
+            let document = if is_document { of_source().await.map_err(CopyError::of_source)? } else { None };
+            return Ok((Is::New, document));
+        };
+        if !is_document {
+            if size(&self.there, there).await? != bytes {
+                return Ok((Is::Changed, None));
+            }
+            if self.by_size {
+                return Ok((Is::Unchanged, None));
+            }
+        }
+        let of_source = async { of_source().await.map_err(CopyError::of_source) };
+        let (one, other) = future::try_join(of_source, get(&self.there.storage, &there.key, limit)).await?;
+        let is = if one == other { Is::Unchanged } else { Is::Changed };
+        Ok((is, one.filter(|_| is_document)))
+    }
+
+    /// Counts the objects that only the destination has: those to be deleted, and those that stay.
+    async fn count_others(&self, nodes: &Nodes, is_node: bool, sum: &mut Mirrored) -> CopyResult<()> {
+        let mut all = pin!(pairs(&self.source, &self.there));
+        while let Some(pair) = all.try_next().await? {
+            let (None, Some(there)) = (&pair.source, &pair.there) else { continue };
+            let one = Moved { objects: 1, bytes: size(&self.there, there).await? };
+            if !self.is_doomed(nodes, &pair.below) {
+                add(&mut sum.left, one);
+                continue;
+            }
+            if !is_node {
+                let message = format!(
+                    "there is no node at {:?}, so nothing is deleted there, but the source lacks {:?}",
+                    self.there.root.node_path(),
+                    there.key.as_str()
+                );
+                return Err(CopyError::new(CopyErrorKind::Taken, message));
+            }
+            add(&mut sum.deleted, one);
+        }
+        Ok(())
+    }
+
+    /// Whether an object that only the destination has is to be deleted.
+    fn is_doomed(&self, nodes: &Nodes, below: &str) -> bool {
+        self.deletes || nodes.owns(below)
+    }
+
+    /// Writes documents, those of children first, and makes them durable. Returns the places of their nodes.
+    async fn put_documents(&self, mut documents: Vec<(String, Bytes)>) -> CopyResult<Vec<Prefix>> {
+        documents.sort_by(|a, b| order(&a.0).cmp(&order(&b.0)));
+        let mut touched = Vec::new();
+        for (below, bytes) in documents {
+            let key = self.there.key(&below)?;
+            self.there.storage.put(&key, bytes).await?;
+            touched.push(folder(&key)?);
+        }
+        if !touched.is_empty() {
+            self.there.storage.sync().await?;
+        }
+        Ok(touched)
+    }
+
+    /// Deletes what the source lacks, documents first. Returns the places of nodes that lost documents.
+    async fn delete_others(&self, nodes: &Nodes, progress: Mirroring<'_>) -> CopyResult<Vec<Prefix>> {
+        let mut touched = Vec::new();
+        for documents in [true, false] {
+            let mut all = pin!(pairs(&self.source, &self.there));
+            while let Some(Pair { below, source, there }) = all.try_next().await? {
+                let (None, Some(there)) = (source, there) else { continue };
+                if is_document(&below) == documents && self.is_doomed(nodes, &below) {
+                    self.there.storage.delete(&there.key).await?;
+                    progress(&below, 0);
+                    if documents {
+                        touched.push(folder(&there.key)?);
+                    }
+                }
+            }
+        }
+        Ok(touched)
+    }
+}
+
+/// Returns the size of a listed object. A directory is asked for it; zero if the object was deleted meanwhile.
+async fn size(place: &Place, object: &Listed) -> CopyResult<u64> {
+    match object.meta.size {
+        Some(size) => Ok(size),
+        None => Ok(place.storage.size(&object.key).await?.unwrap_or(0)),
+    }
+}
+
+/// Returns the object at a key.
+async fn get(storage: &Storage, key: &Key, limit: u64) -> CopyResult<Option<Bytes>> {
+    Ok(storage.get(key, limit).await?)
+}
+
+/// Returns the place of the node whose document is at `key`.
+fn folder(key: &Key) -> CopyResult<Prefix> {
+    let text = key.as_str();
+    Ok(Prefix::new(&text[..text.len() - key.name().len()])?)
+}
+
+fn add(sum: &mut Moved, more: Moved) {
+    sum.objects += more.objects;
+    sum.bytes += more.bytes;
+}
+
+fn failed(e: TransferError) -> CopyError {
+    match e {
+        TransferError::From(e) => CopyError::from(e).of_source(),
+        TransferError::To(e) => e.into(),
+        e => CopyError::new(CopyErrorKind::Differs, e.to_string()),
+    }
+}
