@@ -96,6 +96,19 @@ pub(crate) fn url(url: &str, stores: &Stores) -> Result<Option<String>, Failure>
     }
 }
 
+/// Returns the URL of an absolute path in the hierarchy around it. The path, and groups above it, need not exist.
+pub(crate) fn file_url(path: &Path) -> String {
+    let existing = path.ancestors().find(|above| above.exists()).unwrap_or(path);
+    let rest = path.strip_prefix(existing).unwrap_or(Path::new("")).iter();
+    let rest: Vec<&str> = rest.filter_map(OsStr::to_str).collect();
+    let (root, mut names) = hierarchy(existing);
+    names.extend(rest.iter().map(|name| (*name).to_owned()));
+    if names.is_empty() || !is_node(&root) {
+        return format!("file://{}", encoded(path));
+    }
+    format!("file://{}|zarr:{}", encoded(&root), names.join("/"))
+}
+
 fn service(url: &str, stores: &Stores) -> Result<Option<String>, Failure> {
     let start = scheme_of(url).map_or(0, |scheme| scheme.len() + "://".len());
     let (bucket, key) = url[start..].split_once('/').unwrap_or((&url[start..], ""));

@@ -22,10 +22,15 @@ use crate::target::Target;
 /// Other members of the metadata document keep their bytes, and a change by another writer is never overwritten.
 /// Consolidated metadata in groups above is updated. Works also for a node with an unknown codec or data type.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub(crate) struct Args {
+    /// Print the attributes of this node, as `get` does.
+    #[arg(value_name = "STORE[/PATH]")]
+    store: Option<PathBuf>,
+    /// The name of an attribute, or a JSON pointer, which begins with a slash.
+    name: Option<String>,
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 const EXAMPLES: &str = "\
@@ -76,7 +81,11 @@ enum Action {
 }
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    match &args.action {
+    let Some(action) = &args.action else {
+        let store = args.store.as_deref().ok_or_else(|| Failure::usage("a store is missing"))?;
+        return get(&Target::find(store, stores)?, args.name.as_deref());
+    };
+    match action {
         Action::Get { store, name } => get(&Target::find(store, stores)?, name.as_deref()),
         Action::Set { store, pairs } => {
             let mut changes = Vec::new();

@@ -1,10 +1,8 @@
 //! `zarr cat`: prints the elements of an array, or of a part of it.
 
-mod column;
-mod decoded;
+pub(crate) mod column;
+pub(crate) mod decoded;
 mod delimited;
-#[cfg(feature = "image")]
-mod picture;
 #[cfg(feature = "arrow")]
 mod table;
 
@@ -19,6 +17,8 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::nested::Nested;
 use crate::npy::{self, Padding};
 use crate::output::Output;
+#[cfg(feature = "image")]
+use crate::picture;
 use crate::progress::Progress;
 use crate::render::Render;
 use crate::select::{Part, Pick};

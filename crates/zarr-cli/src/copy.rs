@@ -5,7 +5,9 @@
 //! has no metadata documents until then, so a killed process leaves no node.
 
 mod directory;
+mod join;
 mod left;
+mod part;
 mod place;
 mod publish;
 mod report;
@@ -14,6 +16,7 @@ mod tests;
 mod url;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::ValueEnum;
 use zarr_array::meta::{Format, NodeMeta};
@@ -22,7 +25,11 @@ use zarr_array::{Storage, block_on};
 use zarr_copy::{Chunks, Copy, CopyError, CopyErrorKind, Event, Rule, Shards, Size, marker};
 use zarr_hierarchy::Found;
 
+use crate::access::seconds;
+use crate::around;
 use crate::exit::{Exit, Failure, Outcome, say};
+use crate::interrupt;
+use crate::labels::Chosen;
 use crate::progress::Progress;
 use crate::stdout::print;
 use crate::stores::{Stores, shown};
@@ -30,6 +37,7 @@ use crate::target::{Target, registry};
 use crate::walk::Source;
 pub(crate) use left::left;
 use place::{Growing, Place, Rules};
+pub(crate) use place::{identity, url_of};
 pub(crate) use zarr_copy::Codecs;
 pub(crate) use zarr_copy::marker::key as marker_key;
 
@@ -73,6 +81,12 @@ pub(crate) struct Args {
     /// --chunks. `none` stores every chunk as its own object.
     #[arg(long, value_name = "A,B,…|JSON|none", allow_hyphen_values = true)]
     shards: Option<Shards>,
+    /// Copy only a part. Of an array as in NumPy: for each dimension an index, a slice such as `0:24` or `::-1`, a list of
+    /// indices such as `[1,5]`, a mask, or `@PATH` for the list or mask in another array. Or by the labels of coordinates:
+    /// `time=2020-01:2020-02,lat=~41.3,level@0`; of a group, this selects from all variables with these dimensions,
+    /// coordinates and bounds included. All dimensions stay: an index selects one element.
+    #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
+    select: Option<Chosen>,
     /// The size of chunks whose shape is not given: the longest dimension of an array is halved until a chunk has at
     /// most this size.
     #[arg(long, value_name = "SIZE", conflicts_with = "chunks")]
@@ -96,6 +110,14 @@ pub(crate) struct Args {
     /// source, and equal ones are not written again. If the copy fails, its parts stay.
     #[arg(long)]
     resume: bool,
+    /// Share the copy with other processes that give the same JOB, on any machines that see SRC and DST under these names:
+    /// run the same command in each, such as the tasks of a Slurm array. Each copies what no other has claimed, and what
+    /// dead ones have left. All end when the copy is complete. A copy to a directory grows in its place then.
+    #[arg(long, value_name = "JOB", conflicts_with_all = ["resume", "if_exists"])]
+    join: Option<String>,
+    /// With --join: how many seconds another process may give no sign of life before its part is taken over.
+    #[arg(long, value_name = "SECONDS", requires = "join", default_value = "60", value_parser = seconds)]
+    lease: Duration,
     /// Read source and copy again before the copy is renamed, and compare them: objects byte for byte, encoded elements
     /// bit for bit. Elements of lossy codecs are compared with the result of encoding the source.
     #[arg(long)]
@@ -128,7 +150,9 @@ Examples:
   zarr copy a.zarr b.zarr --codecs '[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}]'
   zarr copy a.zarr a.zarr --chunks 100,100 --if-exists replace
   zarr copy climate.zarr series.zarr --chunks time=8760,lat=10,lon=10 --rule 'ocean/**:codecs=zstd:9'
-  zarr copy maps.zarr series.zarr --chunks 10000,10,10 --max-memory 4GiB --dry-run";
+  zarr copy climate.zarr march.zarr -s time=2020-03,lat=40:60
+  zarr copy maps.zarr series.zarr --chunks 10000,10,10 --max-memory 4GiB --dry-run
+  srun --ntasks 32 zarr copy /data/maps.zarr /data/series.zarr --chunks 10000,10,10 --join night-17";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum IfExists {
@@ -149,9 +173,12 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return Err(Failure::usage(format!("--chunks has rank {chunks}, but --shards has rank {shards}")));
     }
     let source = Target::find(&args.source, stores)?;
-    check_outside(&source, args, stores)?;
+    check_outside(&source, [&args.source, &args.destination], stores)?;
     let rules = Rules { replace: args.if_exists == IfExists::Replace, resume: args.resume };
-    let place = Place::find(&args.destination, rules, &source, stores)?;
+    let place = match &args.join {
+        Some(_) => Place::shared(&args.destination, stores)?,
+        None => Place::find(&args.destination, rules, &source, stores)?,
+    };
     let format = match (format, place.format()) {
         (Some(given), Some((wanted, why))) if given != wanted => {
             let [given, wanted] = [given, wanted].map(Format::number);
@@ -165,6 +192,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         .source_format(source.format)
         .source_name(source.identity())
         .to_format(format);
+    let copy = if args.join.is_some() { join::cut(copy) } else { copy };
+    let copy = match &args.select {
+        Some(chosen) => part::select(copy, chosen, &args.source, &source, stores)?,
+        None => copy,
+    };
     let plan = block_on(copy.plan()).map_err(|e| all(&e, &source))?;
     plan.notes().for_each(|note| say(&format!("note: {}", options(&note))));
     if args.dry_run {
@@ -174,7 +206,6 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     }
     let rounds = if args.verify { 2 } else { 1 };
     let progress = Progress::new(plan.bytes().saturating_mul(rounds), args.quiet);
-    let growing = place.begin(&plan, rules, stores)?;
     let told = |event: Event<'_>| match event {
         Event::Array(path) => progress.at(path),
         Event::Bytes(bytes) => progress.add(bytes),
@@ -182,6 +213,26 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         Event::Failed(e) => progress.say(in_source(e, &source).message()),
         _ => {}
     };
+    let destination = shown(&args.destination);
+    let _interruptible = interrupt::saying(match &args.join {
+        Some(_) => {
+            format!("the other processes complete {destination:?}; without any, the same command does")
+        }
+        None => format!(
+            "the copy to {destination:?} is not complete; `--resume` continues it, and `zarr rm --unfinished` erases it"
+        ),
+    });
+    if let Some(job) = &args.join {
+        let job = join::job(args, job)?;
+        let (storage, node) = place.storage(stores)?;
+        let share = block_on(plan.join(storage, &node, &job, &told));
+        drop(progress);
+        if share.is_ok() {
+            place::sweep(&args.destination, stores)?;
+        }
+        return join::report(args, &plan, share.map_err(|e| in_source(&e, &source)));
+    }
+    let growing = place.begin(&plan, rules, stores)?;
     let done = block_on(plan.copy_chunks(growing.storage(), growing.found(), args.verify, &told));
     drop(progress);
     let done = match done {
@@ -242,14 +293,24 @@ fn check_listed(source: &Target) -> Result<(), Failure> {
 }
 
 /// Fails if the destination is inside of the source: the copy would belong to its source.
-fn check_outside(source: &Target, args: &Args, stores: &Stores) -> Result<(), Failure> {
+pub(crate) fn check_outside(
+    source: &Target,
+    [from_given, to_given]: [&PathBuf; 2],
+    stores: &Stores,
+) -> Result<(), Failure> {
     let from = source.identity().replacen("|zarr:", "/", 1);
-    let to = place::identity(&args.destination, stores).replacen("|zarr:", "/", 1);
+    let to = identity(to_given, stores).replacen("|zarr:", "/", 1);
     if from == to || !Path::new(&to).starts_with(&from) {
         return Ok(());
     }
-    let [from, to] = [&args.source, &args.destination].map(shown);
+    let [from, to] = [from_given, to_given].map(shown);
     Err(Failure::usage(format!("{to:?} is inside of {from:?}, which cannot hold a copy of itself")))
+}
+
+/// Returns the URL of a directory with an unfinished copy that processes share.
+pub(crate) fn shared_url(given: &Path) -> Result<Option<String>, Failure> {
+    let is_shared = given.join(marker::NAME).is_file();
+    is_shared.then(|| Ok(around::file_url(&directory::resolved(given)?))).transpose()
 }
 
 /// Returns the source of the unfinished copy at `root`, if there is one.
@@ -276,7 +337,7 @@ impl From<CopyError> for Failure {
 
 /// Replaces the names of settings by those of options.
 fn options(message: &str) -> String {
-    let names = ["chunks", "shards", "codecs", "rule", "include", "exclude"];
+    let names = ["chunks", "shards", "codecs", "rule", "include", "exclude", "select", "join"];
     let message = names.iter().fold(message.to_owned(), |message, name| {
         message.replace(&format!("`{name}`"), &format!("--{name}"))
     });

@@ -126,7 +126,9 @@ impl From<ArrayErrorKind> for Exit {
 
 impl From<ArrayError> for Failure {
     fn from(e: ArrayError) -> Self {
-        Self::new(e.kind().into(), e.to_string())
+        // The library has no options.
+        let message = e.to_string().replace("can be read anonymously", "can be read with `--anon`");
+        Self::new(e.kind().into(), message)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Writes metadata as JSON that every program reads.
 
 use zarr_array::meta::json::{Kind, Object, Value};
+use zarr_array::traits::serde_json;
 
 /// Values that fit into a line of this length are written on one line.
 const WIDTH: usize = 100;
 
 /// Makes a JSON object from pairs.
-pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
+pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> Object {
     let mut object = Object::new();
     for (name, value) in members {
         object.set(name, value);
@@ -14,11 +15,20 @@ pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
     object
 }
 
+/// Returns a number; infinities and NaN as strings, as in fill values.
+pub(crate) fn float(number: f64) -> Value {
+    match number.is_finite() {
+        true => serde_json::Value::from(number).into(),
+        false if number.is_nan() => "NaN".into(),
+        false => (if number > 0.0 { "Infinity" } else { "-Infinity" }).into(),
+    }
+}
+
 /// The version of the documents that `--json` prints. It changes if a member is removed, or its meaning or type changes.
 const SCHEMA_VERSION: u64 = 1;
 
 /// Makes the document that a verb prints for `--json`, which begins with its version.
-pub(crate) fn document<const N: usize>(members: [(&str, Value); N]) -> Object {
+pub(crate) fn document<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> Object {
     let mut document = object([("schema_version", SCHEMA_VERSION.into())]);
     for (name, value) in members {
         document.set(name, value);

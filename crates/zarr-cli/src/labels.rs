@@ -39,6 +39,11 @@ impl FromStr for Chosen {
 }
 
 impl Part {
+    /// Whether no part was chosen, so that all elements are meant.
+    pub(crate) fn is_all(&self) -> bool {
+        matches!(&self.select, Chosen::Positions(select) if select.is_all())
+    }
+
     /// Resolves the selection for the array that was found at `given`. Labels are looked up in the coordinates of the
     /// group around it.
     ///
@@ -94,10 +99,7 @@ impl Around {
 
     /// Returns what labels select of the variable.
     pub(crate) fn picks(&self, selectors: &Selectors) -> Result<Vec<Pick>, Failure> {
-        let selected = self.dataset.select(selectors).map_err(|e| {
-            let is_label = e.kind() == XarrayErrorKind::Invalid && e.variable().is_none();
-            if is_label { Failure::usage(e.to_string()) } else { e.into() }
-        })?;
+        let selected = select(&self.dataset, selectors)?;
         let variable = selected.variable(&self.name)?;
         for name in selectors.names() {
             self.check_dimension(name, &variable)?;
@@ -120,8 +122,16 @@ impl Around {
     }
 }
 
+/// Selects by label.
+pub(crate) fn select(dataset: &Dataset, selectors: &Selectors) -> Result<Dataset, Failure> {
+    dataset.select(selectors).map_err(|e| {
+        let is_label = e.kind() == XarrayErrorKind::Invalid && e.variable().is_none();
+        if is_label { Failure::usage(e.to_string()) } else { e.into() }
+    })
+}
+
 /// Returns selected positions as a pick.
-fn pick(picked: Picked) -> Pick {
+pub(crate) fn pick(picked: Picked) -> Pick {
     match picked {
         Picked::One(position) => Pick::index(position),
         Picked::Steps { start, count, step } => Pick::steps(start, count, step),

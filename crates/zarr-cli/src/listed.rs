@@ -1,19 +1,21 @@
 //! Nodes as `ls`, `tree` and `info` list them: the metadata, and whether the node is usable.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use zarr_array::meta::codecs::rare;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::Extension;
-use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes};
+use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes, inner_codecs};
 use zarr_array::meta::{ArrayMeta, Format, Ignore, NodeMeta};
-use zarr_array::traits::Prefix;
-use zarr_array::{Limits, Registry, block_on};
+use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
+use zarr_array::{DataType, Limits, Registry, block_on};
 use zarr_hierarchy::Found;
 
 use crate::exit::{Failure, say};
 use crate::json;
 use crate::lengths::Extent;
-use crate::table::dimensions;
+use crate::table::{dimensions, product};
 use crate::target::{Target, registry};
 use crate::walk::{NO_NODE, Source, Visit, reason, walk_known};
 
@@ -41,8 +43,19 @@ pub(crate) struct Layout {
     /// The chunk lengths, if the grid is understood.
     chunks: Option<Vec<Extent>>,
     /// The shape of the inner chunks, if there are shards.
-    inner_chunk_shape: Option<Vec<u64>>,
+    pub(crate) inner_chunk_shape: Option<Vec<u64>>,
     codecs: Vec<Extension>,
+    pub(crate) grid: Option<Grid>,
+    /// The bytes of all elements, if they have a fixed size.
+    pub(crate) uncompressed: Option<u128>,
+}
+
+/// The chunks that an array may have.
+#[derive(Debug, Clone)]
+pub(crate) struct Grid {
+    /// The number of chunks in each dimension.
+    pub(crate) counts: Vec<u64>,
+    pub(crate) keys: Arc<dyn KeyEncoding>,
 }
 
 /// Lists the target node and the nodes below it, `levels` deep.
@@ -104,14 +117,22 @@ impl Listed {
     fn new(Visit { prefix, found, .. }: Visit, registry: &Registry) -> Self {
         let path = prefix.node_path();
         let (kind, problem) = match &found {
-            Found::Node(node @ NodeMeta::Array(meta)) => ("array", unusable(node, Some(meta), registry)),
-            Found::Node(node) => ("group", unusable(node, None, registry)),
+            Found::Node(NodeMeta::Array(_)) => ("array", None),
+            Found::Node(_) => ("group", None),
             Found::Broken(e) | Found::Unlisted(e) => ("unreadable", Some(reason(e, &path))),
             _ => ("none", Some(NO_NODE.to_owned())),
         };
         let node = if let Found::Node(node) = found { Some(node) } else { None };
         let format = node.as_ref().map(NodeMeta::format);
-        let array = node.and_then(NodeMeta::array).map(|meta| Layout::new(&meta, registry));
+        let attributes = node.as_ref().and_then(NodeMeta::attributes_error).map(ToString::to_string);
+        let array = node.and_then(NodeMeta::array);
+        let resolved = array.as_ref().map(|meta| meta.resolve(registry, &Limits::default(), &mut Ignore));
+        let unresolved =
+            resolved.as_ref().and_then(|resolved| resolved.as_ref().err()).map(ToString::to_string);
+        let data_type = resolved.and_then(Result::ok).map(|resolved| resolved.data_type);
+        let array = array.map(|meta| Layout::new(&meta, data_type.as_ref(), registry));
+        // Elements or attributes of the node cannot be read.
+        let problem = problem.or(unresolved).or(attributes);
         Self { path, kind, format, array, problem }
     }
 
@@ -128,6 +149,11 @@ impl Listed {
     /// Returns the path relative to the node at `above`.
     pub(crate) fn below(&self, above: &str) -> &str {
         self.path.strip_prefix(above).unwrap_or(&self.path).trim_start_matches('/')
+    }
+
+    /// Returns the number of levels below the node at `above`.
+    pub(crate) fn depth(&self, above: &str) -> usize {
+        self.below(above).split('/').filter(|name| !name.is_empty()).count()
     }
 
     pub(crate) fn to_json(&self) -> Object {
@@ -152,23 +178,23 @@ impl Listed {
     }
 }
 
-/// Returns the reason why elements or attributes of a node cannot be read.
-fn unusable(node: &NodeMeta, array: Option<&ArrayMeta>, registry: &Registry) -> Option<String> {
-    let unresolved = array.and_then(|meta| meta.resolve(registry, &Limits::default(), &mut Ignore).err());
-    unresolved.as_ref().or(node.attributes_error()).map(ToString::to_string)
-}
-
 impl Layout {
-    fn new(meta: &ArrayMeta, registry: &Registry) -> Self {
-        let document = meta.document();
-        let grid = meta.chunk_grid(registry, &Limits::default()).ok();
+    fn new(meta: &ArrayMeta, data_type: Option<&DataType>, registry: &Registry) -> Self {
+        let (document, limits) = (meta.document(), Limits::default());
+        let grid = meta.chunk_grid(registry, &limits).ok();
+        let keys = meta.key_encoding(registry, &limits).ok();
+        let shape = document.shape();
+        let size = data_type.and_then(DataType::size).map(|size| size as u128);
+        let counts = |grid: &dyn ChunkGrid| (0..shape.len()).map(|dim| grid.count(dim, shape[dim])).collect();
         Self {
-            shape: document.shape().to_vec(),
+            grid: grid.as_ref().zip(keys).map(|(grid, keys)| Grid { counts: counts(&**grid), keys }),
+            uncompressed: size.and_then(|size| product(shape)?.checked_mul(size)),
+            shape: shape.to_vec(),
             chunk_grid: document.chunk_grid().clone(),
             fill_value: document.fill_value().clone(),
             data_type: document.data_type().clone(),
             dimension_names: document.dimension_names().map(<[_]>::to_vec),
-            chunks: grid.map(|grid| Extent::of(&*grid, document.shape())),
+            chunks: grid.map(|grid| Extent::of(&*grid, shape)),
             inner_chunk_shape: inner_chunk_shapes(document.codecs()).and_then(|mut shapes| shapes.pop()),
             codecs: document.codecs().to_vec(),
         }
@@ -177,6 +203,36 @@ impl Layout {
     /// Returns the shape of all chunks, if they have the same.
     fn chunk_shape(&self) -> Option<Vec<u64>> {
         self.chunks.as_ref()?.iter().map(|extent| extent.only()).collect()
+    }
+
+    /// Returns the shape of the smallest parts that are encoded alone: inner chunks, or chunks of one shape.
+    pub(crate) fn smallest_chunk(&self) -> Option<Vec<u64>> {
+        self.inner_chunk_shape.clone().or_else(|| self.chunk_shape())
+    }
+
+    /// Returns the bytes of an element, if all have the same and there are elements.
+    pub(crate) fn element_size(&self) -> Option<u128> {
+        self.uncompressed?.checked_div(product(&self.shape)?)
+    }
+
+    pub(crate) fn lengths(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Returns the names of dimensions in format 3.
+    pub(crate) fn named(&self) -> &[Option<String>] {
+        self.dimension_names.as_deref().unwrap_or_default()
+    }
+
+    /// Whether a codec may make chunks smaller.
+    pub(crate) fn has_compressor(&self) -> bool {
+        const PLAIN: [&str; 5] = ["bytes", "crc32c", "transpose", "vlen-bytes", "vlen-utf8"];
+        inner_codecs(&self.codecs).iter().any(|codec| !PLAIN.contains(&codec.name()))
+    }
+
+    /// Returns the names of the codecs that some readers lack.
+    pub(crate) fn rare_codecs(&self) -> Vec<String> {
+        rare(&self.codecs)
     }
 
     fn names(&self) -> Value {

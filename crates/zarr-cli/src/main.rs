@@ -15,6 +15,7 @@ mod completions;
 mod consolidate;
 mod copy;
 mod create;
+mod crew;
 mod data_type;
 mod elements;
 mod exit;
@@ -23,6 +24,7 @@ mod folder;
 mod foreign;
 mod from;
 mod info;
+mod interrupt;
 mod json;
 mod labels;
 mod lengths;
@@ -34,6 +36,8 @@ mod mv;
 mod nested;
 mod npy;
 mod output;
+#[cfg(feature = "image")]
+mod picture;
 mod planned;
 mod progress;
 mod remove_metadata;
@@ -54,7 +58,7 @@ mod table;
 mod target;
 mod trace;
 mod tree;
-mod validate;
+mod usage;
 mod walk;
 mod write;
 
@@ -113,7 +117,6 @@ enum Verb {
     Migrate(migrate::Args),
     RemoveMetadata(remove_metadata::Args),
     Sweep(sweep::Args),
-    Validate(validate::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -170,7 +173,6 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
         (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
         (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
-        (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
         (Some(Verb::Completions(args)), _) => completions::run(&args),
         (Some(Verb::Man(args)), _) => man::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),

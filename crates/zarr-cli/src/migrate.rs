@@ -27,7 +27,7 @@ use crate::target::Target;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The format to convert to.
-    #[arg(value_name = "v3", value_parser = ["v3"])]
+    #[arg(value_name = "v3", value_parser = version)]
     to: String,
     /// The node to convert, with everything below it.
     #[arg(value_name = "INPUT")]
@@ -68,6 +68,16 @@ Examples:
   zarr migrate v3 weather.zarr
   zarr migrate v3 weather.zarr --remove-v2-metadata
   zarr migrate v3 weather.zarr new-metadata.zarr";
+
+/// Accepts the only format to convert to.
+fn version(text: &str) -> Result<String, String> {
+    match text {
+        "v3" => Ok(text.to_owned()),
+        _ => {
+            Err(format!("the format to convert to comes first, and can only be v3: `zarr migrate v3 {text}`"))
+        }
+    }
+}
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let source = match args.output {

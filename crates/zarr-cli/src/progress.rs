@@ -28,6 +28,22 @@ impl Progress {
         Self::styled(ProgressBar::no_length(), "{msg}  {pos} objects")
     }
 
+    /// Makes a counter of arrays, without a known total.
+    pub(crate) fn arrays() -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        Self::styled(ProgressBar::no_length(), "{msg}  {pos} arrays")
+    }
+
+    /// Makes a bar for elements.
+    pub(crate) fn elements(total: u64) -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        Self::styled(ProgressBar::new(total), "[{bar:30}] {percent:>3}%  {pos} of {len} elements  {eta} left")
+    }
+
     /// Makes a counter of listed objects whose rows are printed at once. Rows on a terminal need none.
     pub(crate) fn rows() -> Self {
         match std::io::stdout().is_terminal() {

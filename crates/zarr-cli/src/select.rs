@@ -134,6 +134,11 @@ fn list(inner: &str) -> Result<Item, String> {
 }
 
 impl Select {
+    /// Whether this is `...`, which selects all elements.
+    pub(crate) fn is_all(&self) -> bool {
+        self.0.iter().all(|item| *item == Item::Ellipsis)
+    }
+
     /// Reads the lists and masks that are stored in arrays.
     pub(crate) fn loaded(&self, target: &Target) -> Result<Self, Failure> {
         let load = |item: &Item| match item {

@@ -1,16 +1,14 @@
 //! Lists the stored objects of an array in the order of their keys, page by page.
 
 use zarr_array::blocking::Array;
+use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::{DocumentName, Documents, Format};
 use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult, store::Listed};
 use zarr_array::{Storage, block_on};
 
-use crate::progress::Progress;
-use crate::target::Target;
-
 /// All keys below a prefix. Ends after the first error.
 #[derive(Debug)]
-struct Keys<'a> {
+pub(crate) struct Keys<'a> {
     storage: &'a Storage,
     prefix: Prefix,
     page: std::vec::IntoIter<Listed>,
@@ -19,7 +17,7 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn new(storage: &'a Storage, prefix: Prefix) -> Self {
+    pub(crate) fn new(storage: &'a Storage, prefix: Prefix) -> Self {
         Self { storage, prefix, page: Vec::new().into_iter(), last: None, more: true }
     }
 
@@ -51,12 +49,13 @@ impl Iterator for Keys<'_> {
     }
 }
 
-/// Whether an object of this name is a metadata document, of `format` or of another one. The names of format 1 are
-/// ordinary, so they count only for arrays of format 1.
-fn is_document(name: &str, format: Option<Format>) -> bool {
+/// Whether an object of this name is a metadata document, of `format` or of another one, or consolidated metadata. The
+/// names of format 1 are ordinary, so they count only for arrays of format 1.
+pub(crate) fn is_document(name: &str, format: Option<Format>) -> bool {
     let is_own =
         |format| Documents::steps(Some(format)).iter().copied().flatten().any(|n| n.as_str() == name);
-    DocumentName::of(name).is_some() || format.is_some_and(is_own)
+    let is_consolidated = name == Form::Object.holder();
+    is_consolidated || DocumentName::of(name).is_some() || format.is_some_and(is_own)
 }
 
 /// Returns the size of a listed object. Asks the store only if the listing has no size. Returns `None` if the object
@@ -68,7 +67,7 @@ pub(crate) fn size(storage: &Storage, listed: &Listed) -> StoreResult<Option<u64
     }
 }
 
-/// The size of stored objects, without metadata documents.
+/// A number of objects and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) bytes: u128,
@@ -79,28 +78,15 @@ impl Size {
     pub(crate) fn plus(self, other: Self) -> Self {
         Self { bytes: self.bytes + other.bytes, objects: self.objects + other.objects }
     }
+}
 
-    /// Returns the size of the node at a path.
-    pub(crate) fn below(
-        target: &Target,
-        path: &str,
-        format: Option<Format>,
-        progress: &Progress,
-    ) -> StoreResult<Self> {
-        let prefix = Prefix::of_node(path)?;
-        let mut sum = Self::default();
-        for listed in Keys::new(&target.storage, prefix.clone()) {
-            let listed = listed?;
-            progress.add(1);
-            if prefix.strip(&listed.key).is_some_and(|name| is_document(name, format)) {
-                continue;
-            }
-            // An object that is deleted meanwhile does not count.
-            if let Some(bytes) = size(&target.storage, &listed)? {
-                sum = sum.plus(Self { bytes: bytes.into(), objects: 1 });
-            }
-        }
-        Ok(sum)
+/// Returns the index of the chunk at a key below an array, or the reason why it is not one. `counts` are the numbers of
+/// chunks in each dimension.
+pub(crate) fn chunk(name: &str, keys: &dyn KeyEncoding, counts: &[u64]) -> Result<Dims, &'static str> {
+    match keys.decode(name, counts.len()) {
+        None => Err("not the key of a chunk"),
+        Some(index) if index.iter().zip(counts).all(|(i, count)| i < count) => Ok(index),
+        Some(_) => Err("a chunk outside of the array"),
     }
 }
 
@@ -152,13 +138,15 @@ impl<'a> Stored<'a> {
         if is_document(name, Some(self.format)) {
             return None;
         }
-        let is_inside = |index: &Dims| index.iter().zip(&self.counts).all(|(i, count)| i < count);
-        let chunk = match self.keys.decode(name, self.counts.len()) {
-            None => Err("not the key of a chunk"),
-            Some(index) if is_inside(&index) => Ok(index),
-            Some(_) => Err("a chunk outside of the array"),
-        };
+        let chunk = chunk(name, self.keys, &self.counts);
         Some(Object { listed, chunk })
+    }
+}
+
+impl Object {
+    /// Returns the object of a chunk, whether or not it is stored.
+    pub(crate) fn expected(array: &Array, index: &[u64]) -> StoreResult<Self> {
+        Ok(Self { listed: Listed::new(array.chunk_key(index)?), chunk: Ok(index.into()) })
     }
 }
 

@@ -15,7 +15,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta, consolidated};
 use zarr_array::traits::Prefix;
 use zarr_array::{
-    ArrayError, ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on, node,
+    ArrayError, ArrayErrorKind, ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage,
+    block_on, node,
 };
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyResult, UseConsolidated};
@@ -29,6 +30,9 @@ use crate::foreign;
 use crate::similar::did_you_mean;
 use crate::stores::{Stores, directory_of, shown};
 use crate::walk::{Source, Visit};
+
+/// The largest number of nodes that a message names.
+const NAMED: usize = 5;
 
 /// A node that exists.
 #[derive(Debug, Clone)]
@@ -59,8 +63,12 @@ impl Target {
                 return Err(match found.is_file().then(|| foreign::file(given)).flatten() {
                     Some(format) => Failure::unsupported(format!("{given:?} is {format}, not a Zarr store")),
                     None => {
-                        let message = format!("{given:?} is neither a directory nor a ZIP archive");
-                        Failure::new(Exit::NotFound, message)
+                        let node = given.ancestors().skip(1).find(|above| is_node(above));
+                        let what = match node {
+                            Some(node) => format!("a file of the node {node:?}"),
+                            None => "neither a directory nor a ZIP archive".to_owned(),
+                        };
+                        Failure::new(Exit::NotFound, format!("{given:?} is {what}"))
                     }
                 });
             }
@@ -141,6 +149,13 @@ impl Target {
         let storage = FsStore::open(given).and_then(|opened| stores.directory(opened))?;
         let (path, store) = ("/".to_owned(), given.to_owned());
         Ok(Self { storage, path, root: Some(store.clone()), store, format: None, documents: None })
+    }
+
+    /// Returns the root of a storage, for tests.
+    #[cfg(test)]
+    pub(crate) fn over(storage: Storage) -> Self {
+        let (path, store) = ("/".to_owned(), PathBuf::from("memory"));
+        Self { storage, path, store, root: None, format: None, documents: None }
     }
 
     /// Returns the node at another path of the store, whether or not it exists.
@@ -294,13 +309,38 @@ impl Target {
             // Opening reports the error.
             _ => self.open(&self.path),
         };
-        opened.map_err(|e| self.fail(e))
+        opened.map_err(|e| {
+            let is_missing = e.kind() == ArrayErrorKind::NotFound;
+            let hint = is_missing.then(|| self.names_below()).flatten().unwrap_or_default();
+            let e = Failure::from(e);
+            self.fail(Failure::new(e.exit(), format!("{}{hint}", e.message())))
+        })
+    }
+
+    /// Names what is in the group, if the store can list.
+    fn names_below(&self) -> Option<String> {
+        let prefix = self.prefix().ok().filter(|_| self.lists())?;
+        // The error is that of the array, also if listing fails.
+        let dir = block_on(self.storage.list_dir(&prefix)).ok()?;
+        let names = dir.prefixes.iter().filter_map(|below| below.as_str().strip_prefix(prefix.as_str()));
+        let names: Vec<String> = names.map(|name| format!("{:?}", name.trim_end_matches('/'))).collect();
+        let more = if names.len() > NAMED { ", …" } else { "" };
+        let first = names[..names.len().min(NAMED)].join(", ");
+        (!names.is_empty()).then(|| format!("; it holds {first}{more}"))
     }
 
     /// Opens the array at a path of the store.
     pub(crate) fn open(&self, path: &str) -> ArrayResult<Array> {
         let options = OpenOptions::new().format(self.format);
         block_on(options.open(self.storage.clone(), path, &registry())).map(Array::from)
+    }
+
+    /// Opens the array at a path of the store, whose metadata is known, without a request.
+    pub(crate) fn open_known(&self, path: &str, meta: ArrayMeta) -> Result<Array, Failure> {
+        let prefix = Prefix::of_node(path).map_err(|e| self.fail(e))?;
+        let opened =
+            OpenOptions::new().with_metadata(self.storage.clone(), prefix, meta, Vec::new(), &registry());
+        opened.map(Array::from).map_err(|e| self.fail(e))
     }
 
     /// Puts the store in front of an error.
@@ -363,11 +403,18 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
             let above =
                 given.parent().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
             let hint = name.zip(above).and_then(|(name, above)| did_you_mean(&name, nodes_in(above)));
-            let hint = hint.unwrap_or_default();
+            let hint = url_meant(given).or(hint).unwrap_or_default();
             Failure::new(Exit::NotFound, format!("there is no directory {given:?}{hint}"))
         }
         _ => Failure::io(e, format_args!("cannot open {given:?}")),
     }
+}
+
+/// Suggests the URL for a path that has a scheme, but only one slash behind it.
+fn url_meant(given: &Path) -> Option<String> {
+    let (scheme, rest) = given.to_str()?.split_once(":/")?;
+    let is_scheme = scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric());
+    is_scheme.then(|| format!("; did you mean {:?}?", format!("{scheme}://{}", rest.trim_start_matches('/'))))
 }
 
 /// The error for a directory that is not a node.

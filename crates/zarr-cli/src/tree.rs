@@ -7,12 +7,12 @@ use zarr_array::meta::json::Object;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json;
 use crate::listed::{Listed, list_with_note};
-use crate::progress::Progress;
 use crate::stdout::print;
 use crate::stored::Size;
 use crate::stores::Stores;
 use crate::table::{Table, bytes, count};
 use crate::target::Target;
+use crate::usage::{self, Usage};
 use crate::walk::Source;
 
 /// Draw a hierarchy.
@@ -79,30 +79,17 @@ fn tree(target: &Target, args: &Args) -> Result<Vec<Entry>, Failure> {
     // Nodes below the shown levels count in the sizes.
     let levels = if args.sizes { usize::MAX } else { args.depth };
     let all = list_with_note(target, args.source, levels)?;
-    let entry = |node: Listed| {
-        let depth = node.below(&target.path).split('/').filter(|name| !name.is_empty()).count();
-        Entry { node, depth, size: None }
-    };
+    let entry = |node: Listed| Entry { depth: node.depth(&target.path), node, size: None };
     Ok(all.into_iter().map(entry).collect())
 }
 
 /// Adds what is stored of each node; for a group the sum of its nodes.
 fn measure(target: &Target, tree: &mut [Entry]) -> Result<(), Failure> {
-    let progress = Progress::objects();
-    // For each depth, the sum of the nodes whose group has not been seen. Goes backwards: children come after their
-    // group.
-    let mut sums = Vec::new();
-    for Entry { node, depth, size } in tree.iter_mut().rev() {
-        sums.resize(sums.len().max(*depth + 2), Size::default());
-        let below: Size = sums.drain(*depth + 1..).fold(Size::default(), Size::plus);
-        let own = if node.kind == "group" {
-            below
-        } else {
-            progress.at(&node.path);
-            Size::below(target, &node.path, node.format, &progress).map_err(|e| target.fail(e))?
-        };
-        sums[*depth] = sums[*depth].plus(own);
-        *size = Some(own);
+    let nodes: Vec<&Listed> = tree.iter().map(|entry| &entry.node).collect();
+    let own = usage::measure(target, &nodes)?;
+    let depths: Vec<usize> = tree.iter().map(|entry| entry.depth).collect();
+    for (entry, usage) in tree.iter_mut().zip(usage::with_below(&own, &depths, Usage::plus)) {
+        entry.size = Some(usage.chunks.plus(usage.other));
     }
     Ok(())
 }

@@ -261,7 +261,7 @@ fn in_unit(count: i64, from: TimeUnit, to: TimeUnit) -> Option<i64> {
 }
 
 /// Returns a time in ISO 8601, always with seconds, so that all rows have one form.
-fn iso(time: DateTime) -> String {
+pub(crate) fn iso(time: DateTime) -> String {
     let DateTime { date, hour, minute, second, nanosecond } = time;
     let fraction = match nanosecond {
         0 => String::new(),

@@ -26,12 +26,7 @@ pub(super) fn run(args: &Args, format: Format, target: &Target, array: &Array, s
         _ => target.fail(e.within(format_args!("array {:?}", array.path()))),
     };
     let around = Around::of(&args.store, target, stores).map_err(in_array)?;
-    let variable = around.variable().map_err(in_array)?;
-    let picks = match &args.part.select {
-        Chosen::Positions(select) => select.loaded(target)?.resolve(variable.shape()),
-        Chosen::Labels(selectors) => around.picks(selectors),
-    };
-    let part = Part { variable, picks: picks.map_err(in_array)? };
+    let part = Part::of(&around, &args.part.select, target).map_err(in_array)?;
     let mut output = Output::open(args.output.as_deref())?;
     let done = match format.delimiter() {
         Some(delimiter) => delimited::decoded(&around.dataset, &part, array, delimiter, &mut output),
@@ -42,14 +37,24 @@ pub(super) fn run(args: &Args, format: Format, target: &Target, array: &Array, s
 }
 
 /// The selected part of a variable.
-pub(super) struct Part {
-    pub(super) variable: Variable,
-    pub(super) picks: Vec<Pick>,
+pub(crate) struct Part {
+    pub(crate) variable: Variable,
+    pub(crate) picks: Vec<Pick>,
 }
 
 impl Part {
+    /// Resolves a selection for the variable of an array.
+    pub(crate) fn of(around: &Around, select: &Chosen, target: &Target) -> Result<Self, Failure> {
+        let variable = around.variable()?;
+        let picks = match select {
+            Chosen::Positions(select) => select.loaded(target)?.resolve(variable.shape())?,
+            Chosen::Labels(selectors) => around.picks(selectors)?,
+        };
+        Ok(Self { variable, picks })
+    }
+
     /// Cuts the part into slabs that fit into memory.
-    pub(super) fn slabs<'a>(&'a self, array: &'a Array) -> Slabs<'a> {
+    pub(crate) fn slabs<'a>(&'a self, array: &'a Array) -> Slabs<'a> {
         Slabs::new(&self.picks, array.chunk_grid(), size(self.variable.data_type()), Budget::DEFAULT)
     }
 
@@ -105,7 +110,7 @@ impl Part {
 }
 
 /// Returns a slab of a variable. `picks` and the slab have the dimensions of the variable.
-pub(super) fn read(variable: &Variable, picks: &[Pick], slab: &Slab) -> Result<Variable, Failure> {
+pub(crate) fn read(variable: &Variable, picks: &[Pick], slab: &Slab) -> Result<Variable, Failure> {
     let lengths = variable.shape().iter().zip(variable.dimensions());
     let cuts = picks.iter().zip(slab.start.iter().zip(&slab.count));
     let mut positions = Vec::new();

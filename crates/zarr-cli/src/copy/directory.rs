@@ -152,7 +152,13 @@ impl Directory {
             match fs::create_dir(&path) {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(e) => return Err(Failure::io(&e, format_args!("cannot create {path:?}"))),
+                Err(e) => {
+                    let failure =
+                        Failure::io(&e, format_args!("cannot create a directory in {:?}", self.parent));
+                    // The directory exists, so its file system cannot do this.
+                    let exit = if failure.exit() == Exit::NotFound { Exit::Io } else { failure.exit() };
+                    return Err(Failure::new(exit, failure.message()));
+                }
             }
             let mut hidden = Hidden { directory: self, path, _lock: None, keep: resume };
             hidden.mark(marker)?;
@@ -222,6 +228,12 @@ fn check_replaceable(
     replace: bool,
     source: Option<&Path>,
 ) -> Result<(), Failure> {
+    if destination.join(marker::NAME).is_file() {
+        return Err(Failure::usage(format!(
+            "{given:?} holds an unfinished copy that processes share: `--join` continues it, and `zarr rm --unfinished` \
+             erases it"
+        )));
+    }
     if !replace {
         let message = format!("{given:?} exists already; `--if-exists replace` replaces it");
         return Err(Failure::usage(message));

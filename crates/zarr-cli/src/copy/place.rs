@@ -1,11 +1,13 @@
 //! The destination of a copy, and how the copy becomes a node when it is complete.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use zarr_array::meta::Format;
 use zarr_array::{Storage, block_on};
 use zarr_copy::{Destination, Found, Plan};
 use zarr_store::split_node;
+use zarr_store_fs::FsStore;
 
 use super::directory::{self, Directory, Hidden};
 use super::url::Url;
@@ -49,14 +51,42 @@ enum Grows {
 
 /// Returns the name of a destination in the form of [`Target::identity`]. A destination that cannot be used has its
 /// own name.
-pub(super) fn identity(given: &Path, stores: &Stores) -> String {
+pub(crate) fn identity(given: &Path, stores: &Stores) -> String {
     let resolved =
         |path: &Path| directory::resolved(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let Some(url) = stores.url(given) else { return resolved(given) };
-    let (store, node, _) = split_node(&url);
-    match directory_of(store) {
-        Some(directory) => resolved(&directory.join(node.trim_matches('/'))),
-        None => format!("{}|zarr:{node}", shown(store).display()),
+    match node_directory(&url) {
+        Some(directory) => resolved(&directory),
+        None => {
+            let (store, node, _) = split_node(&url);
+            format!("{}|zarr:{node}", shown(store).display())
+        }
+    }
+}
+
+/// Returns the directory of the node that a URL names, if its store is a directory.
+fn node_directory(url: &str) -> Option<PathBuf> {
+    let (store, node, _) = split_node(url);
+    Some(directory_of(store)?.join(node.trim_matches('/')))
+}
+
+/// Deletes the hidden files that killed writers have left, if the destination is a directory. Other destinations have
+/// none.
+pub(super) fn sweep(given: &Path, stores: &Stores) -> Result<(), Failure> {
+    let Some(directory) = node_directory(&url_of(given, stores)?) else { return Ok(()) };
+    let swept = FsStore::open(&directory).and_then(|store| store.sweep(Duration::ZERO));
+    swept.map(|_| ()).map_err(Failure::from)
+}
+
+/// Returns the URL of a destination that changes in its place, as a part of the hierarchy around it.
+pub(crate) fn url_of(given: &Path, stores: &Stores) -> Result<String, Failure> {
+    match stores.destination_url(given) {
+        Some(url) if Directory::in_archive(&url).is_some() => {
+            let reason = "an archive is written as a whole, by `zarr copy` without --join";
+            Err(Failure::usage(format!("{:?}: {reason}", shown(given))))
+        }
+        Some(url) => Ok(around::url(&url, stores)?.unwrap_or_else(|| url.into_owned())),
+        None => Ok(around::file_url(&directory::resolved(given)?)),
     }
 }
 
@@ -80,6 +110,19 @@ impl Place {
                 let source = source.directory();
                 Directory::find(given, rules, source.as_deref()).map(Self::Directory)
             }
+        }
+    }
+
+    /// Checks a destination that several processes share, so that the copy grows in its place.
+    pub(super) fn shared(given: &Path, stores: &Stores) -> Result<Self, Failure> {
+        Url::find(&url_of(given, stores)?, false, true, stores).map(Self::Url)
+    }
+
+    /// Returns the storage of the destination, which is created if needed, and the node in it.
+    pub(super) fn storage(self, stores: &Stores) -> Result<(Storage, String), Failure> {
+        match self {
+            Self::Url(url) => url.storage(stores),
+            Self::Directory(_) => Err(Failure::usage("processes cannot share a hidden directory")),
         }
     }
 

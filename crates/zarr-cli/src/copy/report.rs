@@ -1,7 +1,7 @@
 //! What a copy will do, and what it has done, as text and as JSON.
 
-use zarr_array::meta::json::Value;
-use zarr_copy::{Done, Moved, Node, Plan};
+use zarr_array::meta::json::{Object, Value};
+use zarr_copy::{Done, Moved, Node, Plan, Share};
 
 use crate::json;
 use crate::table::bytes;
@@ -90,11 +90,33 @@ pub(super) fn summary(plan: &Plan, done: &Done, verified: bool) -> String {
     )
 }
 
+/// Returns the summary of a copy that several processes shared.
+pub(super) fn share(plan: &Plan, share: &Share, verified: bool) -> String {
+    let summary = summary(plan, &share.done, verified);
+    if share.done.was_complete {
+        return summary;
+    }
+    let [units, bytes] = [count(share.units.into(), "unit"), bytes(share.bytes)];
+    format!("{}; this process copied {units} of {bytes}\n", summary.trim_end())
+}
+
+/// Returns the summary of a copy that several processes shared as JSON.
+pub(super) fn share_json(plan: &Plan, share: &Share, verified: bool) -> String {
+    let mut document = object(plan, &share.done, verified);
+    document.set("units", share.units);
+    document.set("units_bytes", number(share.bytes));
+    json::pretty(&document.into())
+}
+
 /// Returns the summary of a finished copy as JSON.
 pub(super) fn summary_json(plan: &Plan, done: &Done, verified: bool) -> String {
+    json::pretty(&object(plan, done, verified).into())
+}
+
+fn object(plan: &Plan, done: &Done, verified: bool) -> Object {
     let objects = |of: Moved| json::object([("objects", of.objects.into()), ("bytes", of.bytes.into())]);
     let arrays = plan.nodes().len() as u64 - groups(plan);
-    let document = json::document([
+    json::document([
         ("dry_run", false.into()),
         ("groups", groups(plan).into()),
         ("arrays", arrays.into()),
@@ -105,8 +127,7 @@ pub(super) fn summary_json(plan: &Plan, done: &Done, verified: bool) -> String {
         ("compared", objects(done.objects).into()),
         ("compared_bytes", number(done.elements)),
         ("compared_lossy_bytes", number(done.kept)),
-    ]);
-    json::pretty(&document.into())
+    ])
 }
 
 /// Returns how many groups and arrays a plan has.

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use zarr_array::block_on;
 use zarr_array::meta::Format;
 use zarr_array::traits::Prefix;
+use zarr_array::{Storage, block_on};
 use zarr_copy::{Destination, Found, Plan};
 use zarr_store::Located;
 use zarr_store::split_node;
@@ -52,6 +52,12 @@ impl Url {
 
     pub(super) fn format(&self) -> Option<(Format, &'static str)> {
         self.format
+    }
+
+    /// Creates the store if needed. Returns it with the node of the copy.
+    pub(super) fn storage(self, stores: &Stores) -> Result<(Storage, String), Failure> {
+        let node = self.root.node_path();
+        Ok((stores.create(&self.url)?.storage, node))
     }
 
     /// Creates the store and the groups above the copy, and puts the marker, or compares what is there with the copy.

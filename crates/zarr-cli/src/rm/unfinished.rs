@@ -1,13 +1,17 @@
 //! `zarr rm --unfinished`: erases what unfinished copies have left.
 //!
-//! A copy to a path grows in a hidden directory beside it. At a URL, a copy begins only in an empty place, so everything there belongs to it. The marker is erased last: after an
-//! interruption the place still counts as an unfinished copy.
+//! A copy to a path grows in a hidden directory beside it, unless processes share it. At a URL, a copy begins only in an
+//! empty place, so everything there belongs to it. The marker is erased last: after an interruption the place still
+//! counts as an unfinished copy.
 
 use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use zarr_array::traits::{Prefix, StoreResult, store::Dir};
 use zarr_array::{Limits, block_on, node};
 use zarr_hierarchy::{EraseOptions, blocking::erase};
+use zarr_store_fs::FsStore;
 
 use super::{Args, Doomed, check_links};
 use crate::around;
@@ -18,8 +22,14 @@ use crate::stores::Stores;
 use crate::target::Target;
 
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let Some(url) = stores.url(&args.store) else { return beside(args) };
-    let url = around::url(&url, stores)?.unwrap_or_else(|| url.into_owned());
+    let url = match stores.url(&args.store) {
+        Some(url) => url.into_owned(),
+        None => match copy::shared_url(&args.store)? {
+            Some(url) => url,
+            None => return beside(args),
+        },
+    };
+    let url = around::url(&url, stores)?.unwrap_or(url);
     let target = Target::place(&url, stores)?;
     check_links(&target)?;
     let prefix = target.prefix()?;
@@ -29,10 +39,14 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     };
     let found = list(&target, &prefix).map_err(|e| target.fail(e))?;
     if !args.dry_run {
+        let root = target.root.as_ref().filter(|_| prefix.is_root());
+        if let Some(root) = root {
+            // A writer that was killed may have left a hidden file.
+            let _ = FsStore::open(root).and_then(|store| store.sweep(Duration::ZERO));
+        }
         erase_all(&target, &prefix, &found).map_err(|e| target.fail(e))?;
-        if let Some(root) = target.root.as_ref().filter(|_| prefix.is_root()) {
-            // Keep the directory if it holds something else.
-            let _ = fs::remove_dir(root);
+        if let Some(root) = root {
+            remove_empty(root);
         }
     }
     let objects = found.objects.iter().map(|listed| format!("/{}", listed.key));
@@ -93,4 +107,15 @@ fn erase_all(target: &Target, prefix: &Prefix, found: &Dir) -> Result<(), Failur
         storage.delete(&marker).await?;
         Ok(())
     })
+}
+
+/// Removes a directory and those below it, except for what holds a file: a writer that was killed may have left a
+/// directory without a file.
+fn remove_empty(directory: &Path) {
+    for below in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if below.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty(&below.path());
+        }
+    }
+    let _ = fs::remove_dir(directory);
 }

@@ -120,7 +120,7 @@ impl Pick {
     }
 
     /// Returns the entry of a selection. The dimension is kept even for one element.
-    pub(super) fn axis(&self) -> Axis {
+    pub(crate) fn axis(&self) -> Axis {
         match &self.places {
             Places::Steps { start, step } => {
                 let (first, last) = self.bounds().unwrap_or((*start, *start));

@@ -153,3 +153,13 @@ fn errors_are_the_same_as_in_cat() {
     fs::write(folder.join("holes/c/3/3"), "?").unwrap();
     explain("holes", "-1,-1").ok();
 }
+
+/// A whole array that is larger than any memory has a cost, too.
+#[test]
+fn an_array_larger_than_memory_is_explained() {
+    let folder = Folder::new();
+    let chunks = json!([{ "name": "bytes" }]);
+    folder.node("huge", &array(&[1000, 1 << 40], "uint8", &[1, 1 << 40], &json!(0), &chunks));
+    let text = zarr(args!["explain", folder.join("huge")]).ok().text().to_owned();
+    assert!(text.contains("chunks       1000 touched") && text.contains("1000 TiB"), "{text}");
+}

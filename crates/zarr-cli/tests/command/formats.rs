@@ -102,6 +102,39 @@ fn format_2_stays_2_and_keeps_its_documents() {
     );
 }
 
+/// A list of codecs means the same in both formats.
+#[test]
+fn a_list_of_codecs_changes_an_array_of_format_2() {
+    let folder = Folder::new();
+    old(&folder);
+    let null = Value::Null;
+    let blosc = json!({ "id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0 });
+    for (codecs, compressor, filters, dtype, order) in [
+        ("gzip:3", json!({ "id": "gzip", "level": 3 }), &null, ">i2", "F"),
+        ("none", null.clone(), &null, ">i2", "F"),
+        ("blosc:lz4:5:shuffle", blosc, &null, ">i2", "F"),
+        ("bytes:little,zstd:1", json!({ "id": "zstd", "level": 1 }), &null, "<i2", "F"),
+        ("transpose(0,1),gzip:1", json!({ "id": "gzip", "level": 1 }), &null, ">i2", "C"),
+        ("crc32c", null.clone(), &json!([{ "id": "crc32c" }]), ">i2", "F"),
+    ] {
+        copy(&folder, "old/a", "a", &["--codecs", codecs, "--if-exists", "replace"]).ok();
+        assert_eq!(cat(&folder, "a"), A, "{codecs}");
+        let document = read(&folder, "a/.zarray");
+        assert_eq!([&document["compressor"], &document["filters"]], [&compressor, filters], "{codecs}");
+        assert_eq!([&document["dtype"], &document["order"]], [dtype, order], "{codecs}");
+        assert_eq!(document["mine"], json!([1.5]), "{codecs}");
+    }
+    copy(&folder, "old/s", "s", &["--codecs", "gzip:1"]).ok();
+    let document = read(&folder, "s/.zarray");
+    assert_eq!(
+        (cat(&folder, "s").as_str(), &document["compressor"]["id"]),
+        ("[\"a\",\"é\"]\n", &json!("gzip"))
+    );
+    assert_eq!(document["filters"], json!([{ "id": "vlen-utf8" }]));
+    copy(&folder, "old/a", "b", &["--codecs", "transpose(0,1),transpose(1,0)"])
+        .fails(2, &["--codecs", "format 2 has no codec like \"transpose\" here"]);
+}
+
 #[test]
 fn format_3_becomes_2_where_format_2_has_an_equivalent() {
     let folder = Folder::new();

@@ -153,3 +153,69 @@ fn model_calendars_and_broken_variables_are_said() {
     let select = cat(&folder, "model.zarr/p", &["-f", "text", "-s", "time=2000-02-30"]);
     assert_eq!(select.ok().text(), "Infinity\n");
 }
+
+#[test]
+fn a_copy_of_a_part_has_its_coordinates() {
+    let folder = Folder::new();
+    weather(&folder);
+    let copy = |name: &str, select: &str| {
+        zarr(args!["copy", "-q", "--verify", "-s", select, folder.join("w.zarr"), folder.join(name)])
+    };
+    let text = |array: String| cat(&folder, &array, &["-f", "json"]).ok().out;
+    let part = |array: &str, select: &str| {
+        cat(&folder, &format!("w.zarr/{array}"), &["-f", "json", "-s", select]).ok().out
+    };
+    copy("a.zarr", "time=2020-01-02T06:2020-01-02T08,lat=50:60").ok();
+    assert_eq!(text("a.zarr/t2m".into()), part("t2m", "30:33,:2"));
+    for (array, select) in [("time", "30:33"), ("lat", ":2"), ("flag", ":2"), ("place", ":")] {
+        assert_eq!(text(format!("a.zarr/{array}")), part(array, select), "{array}");
+    }
+    // An index selects one element and keeps its dimension.
+    copy("b.zarr", "place=Oslo,lat=~41,time@::-12").ok();
+    assert_eq!(text("b.zarr/t2m".into()), part("t2m", "::-12,2:3,0:1"));
+    assert_eq!(text("b.zarr/place".into()), part("place", "0:1"));
+    // One array, by position and by label.
+    for select in ["2,:,[1]", "time@2,station@1"] {
+        let name = format!("{}.zarr", select.len());
+        zarr(args!["copy", "-q", "-s", select, folder.join("w.zarr/t2m"), folder.join(&name)]).ok();
+        assert_eq!(text(name), part("t2m", "2:3,:,1:2"), "{select}");
+    }
+    for (select, code, message) in [
+        ("0:24", 2, "-s selects by the names of dimensions"),
+        ("time=2021", 3, "2020-01-01 to 2020-01-02T23:00"),
+        ("height=2", 3, "the dimensions are lat, station, time"),
+    ] {
+        copy("no.zarr", select).fails(code, &[message]);
+    }
+    assert!(!folder.join("no.zarr").exists());
+}
+
+#[test]
+fn a_part_of_a_tree_is_selected_in_each_group_that_has_the_dimension() {
+    let folder = Folder::new();
+    folder.group("tree.zarr");
+    let little = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+    let array = |path: &str, name: &str, length: u64, values: &[u8]| {
+        let document = crate::harness::array(&[length], "uint8", &[length], &json!(0), &little);
+        folder.node(
+            &format!("tree.zarr/{path}"),
+            &crate::harness::with(document, &json!({ "dimension_names": [name] })),
+        );
+        folder.write(&format!("tree.zarr/{path}/c/0"), values);
+    };
+    array("x", "x", 4, &[10, 20, 30, 40]);
+    array("other", "z", 2, &[7, 8]);
+    folder.group("tree.zarr/below");
+    array("below/a", "x", 4, &[1, 2, 3, 4]);
+    folder.group("tree.zarr/own");
+    array("own/x", "x", 2, &[20, 90]);
+    zarr(args!["copy", "-q", "-s", "x=20:35", folder.join("tree.zarr"), folder.join("part.zarr")]).ok();
+    for (array, wanted) in [("x", "20\n30\n"), ("below/a", "2\n3\n"), ("own/x", "20\n"), ("other", "7\n8\n")]
+    {
+        assert_eq!(
+            cat(&folder, &format!("part.zarr/{array}"), &["-f", "text"]).ok().text(),
+            wanted,
+            "{array}"
+        );
+    }
+}

@@ -23,6 +23,7 @@ fn sizes_come_from_listings() {
     tiny(&bucket, "tiny.zarr", CHUNKS);
     for args in [
         &["tree", "--sizes", "--json", "s3://bucket/tiny.zarr"][..],
+        &["du", "--json", "s3://bucket/tiny.zarr"],
         &["chunks", "--json", "s3://bucket/tiny.zarr"],
         &["info", "--count", "--json", "s3://bucket/tiny.zarr"],
     ] {
@@ -33,6 +34,7 @@ fn sizes_come_from_listings() {
         assert!(requests.iter().all(|(method, _)| method == "GET"), "{args:?}");
         match args[0] {
             "tree" => assert_eq!(done.json()["nodes"][0]["stored_bytes"], json!(CHUNKS)),
+            "du" => assert_eq!(done.json()["nodes"][0]["chunk_bytes"], json!(CHUNKS)),
             "chunks" => {
                 let lines = done.text().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
                 assert_eq!(lines.map(|chunk| chunk["bytes"].as_u64().unwrap()).sum::<u64>(), CHUNKS);
@@ -97,4 +99,51 @@ fn a_page_in_place_of_a_document_is_recognised() {
         zarr([verb, &bucket.web("page.zarr")])
             .fails(6, &["/page.zarr", "answers \"zarr.json\" with a web page"]);
     }
+}
+
+#[test]
+fn data_is_checked_and_compared_with_a_request_for_each_object() {
+    const CHUNKS: u64 = 300;
+    let (folder, bucket) = (Folder::new(), Bucket::new());
+    folder.node("a.zarr", &array(&[CHUNKS], "uint8", &[1], &json!(0), &json!([{ "name": "bytes" }])));
+    for chunk in 0..CHUNKS {
+        folder.write(&format!("a.zarr/c/{chunk}"), [7]);
+    }
+    bucket.upload(&folder.join("a.zarr"), "a.zarr");
+    let (here, there) = (folder.join("a.zarr"), "s3://bucket/a.zarr");
+    let sums = zarr(args!["checksum", "--stored", &here]).ok().text().to_owned();
+    folder.write("sums", &sums);
+    for (args, wanted) in [
+        (
+            args!["validate", "--data", there].to_vec(),
+            "1 node, 0 errors, 0 warnings\n300 chunks read, 300 bytes\n",
+        ),
+        (args!["diff", &here, there].to_vec(), "1 node, no difference\n"),
+        (
+            args!["checksum", "--verify", folder.join("sums"), there].to_vec(),
+            "301 objects in the file, no difference\n",
+        ),
+    ] {
+        let (done, requests) = bucket.zarr(args.clone());
+        assert_eq!(done.ok().text(), wanted);
+        assert!(requests.len() <= 310, "{args:?}: {} requests", requests.len());
+        assert!(requests.iter().all(|(method, _)| method == "GET"), "{args:?}");
+    }
+}
+
+#[test]
+fn data_on_a_web_server_is_looked_for_at_each_key() {
+    let (bucket, url) = web();
+    let done = zarr(["validate", "--data", &url]).ok_with_notes();
+    assert!(
+        done.text().ends_with("4 nodes, 0 errors, 0 warnings\n2 chunks read, 16 bytes\n"),
+        "{}",
+        done.text()
+    );
+    assert_eq!(done.text().matches("info missing-chunks: 1 chunk not stored").count(), 2);
+    assert_eq!(zarr(["diff", &url, &url]).ok_with_notes().text(), "4 nodes, no difference\n");
+    zarr(["checksum", "--stored", &url]).fails(6, &["cannot list"]);
+    bucket.put("h.zarr/a/c/1", [1]);
+    let report = zarr(["validate", "--data", "--json", &url]).exits(5).json();
+    assert_eq!((&report["errors"], &report["missing_chunks"]), (&json!(1), &json!(1)));
 }

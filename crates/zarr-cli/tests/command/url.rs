@@ -286,8 +286,8 @@ fn an_unfinished_copy_is_named_and_erased() {
     let [from, to] = ["h.zarr", "i.zarr"].map(|name| url(&folder.join(name)));
     zarr(args!["copy", "-q", "--codecs", "gzip", &from, &to]).exits(5);
     zarr(args!["rm", &to]).fails(3, &["i.zarr", "no node at \"/\"", "h.zarr\"", "`zarr rm --unfinished`"]);
-    zarr(args!["rm", "--unfinished", folder.join("i.zarr")])
-        .fails(3, &["there is no unfinished copy to", "i.zarr"]);
+    zarr(args!["rm", "--unfinished", folder.join("j.zarr")])
+        .fails(3, &["there is no unfinished copy to", "j.zarr"]);
     let dry = ["rm", "--unfinished", "--dry-run", &to];
     // The progress of the other array depends on timing.
     let left = ["/.zarr-copy.json", "/a", "/b"]
@@ -297,6 +297,9 @@ fn an_unfinished_copy_is_named_and_erased() {
     assert_eq!(left[0], "/.zarr-copy.json");
     let text: String = left.iter().map(|name| format!("{name} (not a node)\n")).collect();
     assert_eq!(zarr(dry).ok().text(), text);
+    // The path names the same place.
+    let by_path = args!["rm", "--unfinished", "--dry-run", folder.join("i.zarr")];
+    assert_eq!(zarr(by_path).ok().text(), text);
     let left: Vec<_> = left.iter().map(|path| json!({ "path": path })).collect();
     let wanted = json!({ "schema_version": 1, "dry_run": true, "nodes": [], "not_nodes": left });
     assert_eq!(zarr([&dry[..], &["--json"]].concat()).ok().json(), wanted);

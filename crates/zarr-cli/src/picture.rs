@@ -1,4 +1,4 @@
-//! Prints a plane of numbers as a PNG picture.
+//! Planes of numbers as PNG pictures.
 
 mod png;
 
@@ -19,19 +19,19 @@ use crate::slabs::{Budget, Slab, Slabs};
 use png::{Channels, Png};
 
 /// The options of pictures.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct Options {
     /// The colours of a picture; shades of gray by default.
     #[arg(long, value_enum, value_name = "NAME")]
-    colormap: Option<Colormap>,
+    pub(crate) colormap: Option<Colormap>,
     /// The elements that get the first and the last colour of a picture; by default the smallest and the largest, and
     /// 0 and 255 for uint8. Finding them reads the elements twice.
     #[arg(long, value_name = "MIN,MAX", allow_hyphen_values = true, value_parser = range)]
-    range: Option<(f64, f64)>,
+    pub(crate) range: Option<(f64, f64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Colormap {
+pub(crate) enum Colormap {
     Blues,
     Cividis,
     Cool,
@@ -71,7 +71,8 @@ impl Colormap {
     }
 }
 
-fn range(text: &str) -> Result<(f64, f64), String> {
+/// Reads `MIN,MAX`.
+pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
     let number = |part: &str| part.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     let both = text.split_once(',').and_then(|(min, max)| Some((number(min)?, number(max)?)));
     both.filter(|(min, max)| min < max).ok_or_else(|| format!("{text:?} is not MIN,MAX, with MIN below MAX"))
@@ -103,13 +104,28 @@ fn number(data_type: &DataType) -> Option<Number> {
     })
 }
 
-/// Prints the selected elements, which have two dimensions: rows from top to bottom, and columns. NaN is transparent.
-pub(super) fn print(
+/// Prints the selected elements as a picture.
+pub(crate) fn print(
     options: &Options,
     array: &Array,
     picks: &[Pick],
     output: &mut Output,
 ) -> Result<(), Failure> {
+    match write(options, array, picks, &mut *output) {
+        Ok(_) => output.finish(),
+        Err(Error::Elements(e)) => Err(e),
+        Err(Error::Picture(e)) => Err(output.failure(e)),
+    }
+}
+
+/// Writes the picture of the selected elements, which have two dimensions: rows from top to bottom, and columns. NaN is
+/// transparent. Returns the numbers with the first and the last colour.
+pub(crate) fn write(
+    options: &Options,
+    array: &Array,
+    picks: &[Pick],
+    out: impl Write,
+) -> Result<Scale, Error> {
     let data_type = array.data_type();
     let number = number(data_type)
         .ok_or_else(|| Failure::unsupported(format!("elements of data type {data_type} have no colour")))?;
@@ -120,10 +136,10 @@ pub(super) fn print(
             "a picture has two dimensions, the selection has {}; select a plane with -s",
             sides.len()
         );
-        return Err(Failure::usage(message));
+        return Err(Failure::usage(message).into());
     };
     let (Some(height), Some(width)) = (side(height), side(width)) else {
-        return Err(Failure::usage(format!("a picture cannot have {height} × {width} elements")));
+        return Err(Failure::usage(format!("a picture cannot have {height} × {width} elements")).into());
     };
     let scale = Scale::new(options, array, picks, number)?;
     let gradient = options.colormap.and_then(Colormap::gradient);
@@ -140,29 +156,52 @@ pub(super) fn print(
             n => (scale.part(n), 255),
         };
         match gradient {
-            // A part is between 0 and 1.
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
-            None => out.push((part * 255.0).round() as u8),
-            Some(gradient) => {
-                let colour = gradient.eval_continuous(part);
-                out.extend([colour.r, colour.g, colour.b]);
-            }
+            None => out.push(gray(part)),
+            Some(gradient) => out.extend(colour(gradient, part)),
         }
         if may_be_nan {
             out.push(alpha);
         }
     };
-    match draw(array, picks, || Png::new(&mut *output, width, height, channels), pixel) {
-        Ok(()) => output.finish(),
-        Err(Error::Elements(e)) => Err(e),
-        Err(Error::Picture(e)) => Err(output.failure(e)),
-    }
+    draw(array, picks, || Png::new(out, width, height, channels), pixel)?;
+    Ok(scale)
+}
+
+/// Returns a shade for a part between 0 and 1.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
+fn gray(part: f64) -> u8 {
+    (part * 255.0).round() as u8
+}
+
+fn colour(gradient: Gradient, part: f64) -> [u8; 3] {
+    let colour = gradient.eval_continuous(part);
+    [colour.r, colour.g, colour.b]
+}
+
+/// Returns a picture of all colours, from the first to the last.
+#[cfg(feature = "page")]
+pub(crate) fn legend(options: &Options) -> io::Result<Vec<u8>> {
+    let gradient = options.colormap.and_then(Colormap::gradient);
+    let parts = (0..=255_u8).map(|at| f64::from(at) / 255.0);
+    let pixels: Vec<u8> =
+        parts.flat_map(|part| gradient.map_or([gray(part); 3], |gradient| colour(gradient, part))).collect();
+    let mut out = Vec::new();
+    let mut picture = Png::new(&mut out, 256, 1, Channels::Rgb)?;
+    picture.write(&pixels)?;
+    picture.finish()?;
+    Ok(out)
 }
 
 /// What can fail while a picture is drawn.
-enum Error {
+pub(crate) enum Error {
     Elements(Failure),
     Picture(io::Error),
+}
+
+impl From<Failure> for Error {
+    fn from(e: Failure) -> Self {
+        Self::Elements(e)
+    }
 }
 
 impl From<io::Error> for Error {
@@ -204,7 +243,7 @@ fn draw<W: Write>(
 
 /// The numbers that get the first and the last colour.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Scale(f64, f64);
+pub(crate) struct Scale(pub(crate) f64, pub(crate) f64);
 
 impl Scale {
     fn new(options: &Options, array: &Array, picks: &[Pick], number: Number) -> Result<Self, Failure> {
