@@ -59,6 +59,7 @@ mod target;
 mod trace;
 mod tree;
 mod usage;
+mod validate;
 mod walk;
 mod write;
 
@@ -117,6 +118,7 @@ enum Verb {
     Migrate(migrate::Args),
     RemoveMetadata(remove_metadata::Args),
     Sweep(sweep::Args),
+    Validate(validate::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -173,6 +175,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
         (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
         (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
+        (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
         (Some(Verb::Completions(args)), _) => completions::run(&args),
         (Some(Verb::Man(args)), _) => man::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),

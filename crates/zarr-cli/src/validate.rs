@@ -1,40 +1,50 @@
-//! `zarr validate`: reports everything that is wrong or unwise in the metadata of a hierarchy.
+//! `zarr validate`: reports everything that is wrong or unwise in the metadata of a hierarchy, and in its chunks.
 
 mod conventions;
+mod data;
+mod finding;
 
-use std::error::Error;
-use std::iter;
 use std::path::PathBuf;
 
-use zarr_array::meta::json::{Object, Value};
-use zarr_array::meta::{Format, MetaError, MetaErrorKind, NodeMeta, Severity};
+use zarr_array::meta::json::Value;
+use zarr_array::meta::{Format, NodeMeta};
 use zarr_array::{Diagnostic, Limits};
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::{Difference, Found, GroupOptions, HierarchyError, UseConsolidated};
+use zarr_hierarchy::{Difference, Found, GroupOptions, UseConsolidated};
 
 use conventions::Conventions;
+use data::Checked;
+use finding::{Finding, Weight};
 
 use crate::colour::{Look, on_stdout};
 use crate::exit::{Exit, Outcome, line};
 use crate::json;
-use crate::stdout::print;
+use crate::progress::Progress;
+use crate::stdout::Stdout;
 use crate::stores::Stores;
-use crate::table::count;
+use crate::table::{bytes, count};
 use crate::target::{Target, registry};
-use crate::walk::{NO_NODE, Source, Visit, reason, walk};
+use crate::walk::{NO_NODE, Source, Visit, walk};
 
 /// Check the metadata of a node and of all nodes below it.
 ///
 /// An error is a deviation from the specification (even if other verbs tolerate it, because the meaning is clear), or
 /// something that this command cannot read. A warning is valid, but some implementation cannot read it or reads it
-/// wrongly; a difference between consolidated metadata and the documents is a warning. Chunks are not read. Exits with
-/// 1 if there are errors.
+/// wrongly; a difference between consolidated metadata and the documents is a warning. Chunks are read only with
+/// `--data`. Exits with 1 if there are errors in the metadata, and with 5 if a chunk is corrupt.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    /// Also read and decode all stored chunks and inner chunks, and verify their checksums. All that are corrupt are
+    /// listed. Objects that cannot be chunks are a warning, missing chunks a note with their number.
+    #[arg(long)]
+    data: bool,
+    /// Leave out findings below this severity.
+    #[arg(long, value_enum, default_value_t = Weight::Info)]
+    severity: Weight,
     /// Leave out findings with this code, such as `ZM088` or `stale`. May be repeated.
     #[arg(long, value_name = "CODE")]
     ignore: Vec<String>,
@@ -48,6 +58,8 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   zarr validate weather.zarr
+  zarr validate --data weather.zarr
+  zarr validate --data --severity error --json weather.zarr | jq -r '.nodes[].findings[].key'
   zarr validate --ignore ZM088 --ignore ZM087 old.zarr
   zarr validate --conventions xarray,cf weather.zarr
   zarr validate --conventions ome image.zarr
@@ -69,10 +81,29 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
     }
     args.conventions.check(&target, nodes, &mut report)?;
-    report.leave_out(&args.ignore);
-    let text = if args.json { json::pretty(&report.to_json()) } else { report.to_text() };
-    print(&text)?;
-    Ok(if report.count(Severity::Error) == 0 { Exit::Ok } else { Exit::Invalid })
+    let is_shown = |finding: &Finding| {
+        finding.weight >= args.severity
+            && !args.ignore.iter().any(|code| code.eq_ignore_ascii_case(finding.code))
+    };
+    // The findings of a node are printed when its chunks are read, so that an interrupted run has shown them.
+    let (mut out, mut page) = (Stdout::new(), Page::default());
+    let progress = if args.data { Progress::objects() } else { Progress::new(0, true) };
+    for node in &mut report.nodes {
+        if args.data && node.kind == "array" {
+            let checked = node.check_data(&target, &progress);
+            report.checked.get_or_insert_default().add(checked);
+        }
+        node.findings.retain(is_shown);
+        if !args.json {
+            out.write(page.of(node).as_bytes())?;
+            out.flush()?;
+        }
+    }
+    drop(progress);
+    let end = if args.json { json::pretty(&report.to_json()) } else { report.end() };
+    out.write(end.as_bytes())?;
+    out.flush()?;
+    Ok(report.exit())
 }
 
 #[derive(Debug, Default)]
@@ -80,6 +111,8 @@ struct Report {
     nodes: Vec<Node>,
     /// Paths of folders in groups that are not nodes.
     others: Vec<String>,
+    /// What was decoded, with `--data`.
+    checked: Option<Checked>,
 }
 
 #[derive(Debug)]
@@ -89,15 +122,20 @@ struct Node {
     findings: Vec<Finding>,
 }
 
-#[derive(Debug)]
-struct Finding {
-    severity: Severity,
-    /// The code of a diagnostic (`ZM012`), or the kind of an error (`invalid`).
-    code: &'static str,
-    title: &'static str,
-    pointer: String,
-    message: String,
-    explanation: &'static str,
+impl Node {
+    /// Decodes the chunks of this array and adds the findings.
+    fn check_data(&mut self, target: &Target, progress: &Progress) -> Checked {
+        let (checked, found) = match target.open(&self.path) {
+            Ok(array) => data::check(&array, progress),
+            Err(e) => {
+                let message = format!("the array cannot be opened, so its chunks are not checked: {e}");
+                let finding = Finding::of("unreadable-chunk", String::new(), message);
+                (Checked::default(), vec![finding.exits(e.kind().into())])
+            }
+        };
+        self.findings.extend(found);
+        checked
+    }
 }
 
 impl Report {
@@ -145,75 +183,64 @@ impl Report {
         }
     }
 
-    /// Removes the findings with these codes.
-    fn leave_out(&mut self, codes: &[String]) {
-        let is_ignored = |finding: &Finding| codes.iter().any(|code| code.eq_ignore_ascii_case(finding.code));
-        self.nodes.iter_mut().for_each(|node| node.findings.retain(|finding| !is_ignored(finding)));
+    fn count(&self, weight: Weight) -> usize {
+        self.nodes.iter().flat_map(|node| &node.findings).filter(|f| f.weight == weight).count()
     }
 
-    fn count(&self, severity: Severity) -> usize {
-        self.nodes.iter().flat_map(|node| &node.findings).filter(|f| f.severity == severity).count()
+    /// Returns how the command ends: with 5 if a chunk is corrupt, else with the code of a chunk that cannot be read,
+    /// else with 1 if there is an error.
+    fn exit(&self) -> Exit {
+        let findings = self.nodes.iter().flat_map(|node| &node.findings);
+        let codes = || findings.clone().filter(|f| f.weight == Weight::Error).map(|f| f.exit);
+        let rest = codes().find(|exit| *exit != Exit::Invalid).or_else(|| codes().next());
+        codes().find(|exit| *exit == Exit::Corrupt).or(rest).unwrap_or(Exit::Ok)
     }
 
-    fn to_text(&self) -> String {
+    /// Returns the last lines of the text.
+    fn end(&self) -> String {
         let mut text = String::new();
-        let mut explained: Vec<&str> = Vec::new();
-        for node in self.nodes.iter().filter(|node| !node.findings.is_empty()) {
-            let head = format!("{} ({})", line(&node.path), node.kind);
-            text.push_str(&format!("{}\n", on_stdout(Look::Heading, &head)));
-            for finding in &node.findings {
-                let place = if finding.pointer.is_empty() {
-                    String::new()
-                } else {
-                    format!(" at {}", finding.pointer)
-                };
-                let name = on_stdout(look(finding.severity), severity(finding.severity));
-                let first = format!("{}{place}: {}", finding.code, finding.message);
-                text.push_str(&format!("  {name} {}\n", line(&first)));
-                // Print each explanation once.
-                if !explained.contains(&finding.explanation) {
-                    explained.push(finding.explanation);
-                    text.push_str(&wrapped(finding.title, finding.explanation));
-                }
-            }
-        }
         for path in &self.others {
             text.push_str(&format!("{} (not a node)\n  note: {NO_NODE}\n", line(path)));
         }
-        let [errors, warnings] = [Severity::Error, Severity::Warning].map(|s| self.count(s));
+        let [errors, warnings] = [Weight::Error, Weight::Warning].map(|weight| self.count(weight));
         let [nodes, errors, warnings] =
             [count(self.nodes.len(), "node"), count(errors, "error"), count(warnings, "warning")];
-        text + &format!("{nodes}, {errors}, {warnings}\n")
+        text.push_str(&format!("{nodes}, {errors}, {warnings}\n"));
+        if let Some(checked) = &self.checked {
+            let inner = match checked.inner_chunks {
+                0 => String::new(),
+                inner => format!(" with {}", count(inner, "inner chunk")),
+            };
+            let [chunks, size] = [count(checked.chunks, "chunk"), bytes(checked.bytes.into())];
+            text.push_str(&format!("{chunks}{inner} read, {size}\n"));
+        }
+        text
     }
 
     fn to_json(&self) -> Value {
-        let finding = |f: &Finding| -> Object {
-            json::object([
-                ("severity", severity(f.severity).into()),
-                ("code", f.code.into()),
-                ("title", f.title.into()),
-                ("pointer", (&f.pointer).into()),
-                ("message", (&f.message).into()),
-                ("explanation", f.explanation.into()),
-            ])
-        };
         let node = |node: &Node| {
             json::object([
                 ("path", (&node.path).into()),
                 ("node_type", node.kind.into()),
-                ("findings", node.findings.iter().map(finding).collect()),
+                ("findings", node.findings.iter().map(Finding::to_json).collect()),
             ])
         };
         let other = |path: &String| json::object([("path", path.into()), ("message", NO_NODE.into())]);
-        let errors = self.count(Severity::Error);
-        json::document([
+        let errors = self.count(Weight::Error);
+        let mut document = json::document([
             ("valid", (errors == 0).into()),
             ("errors", errors.into()),
-            ("warnings", self.count(Severity::Warning).into()),
+            ("warnings", self.count(Weight::Warning).into()),
             ("nodes", self.nodes.iter().map(node).collect()),
             ("not_nodes", self.others.iter().map(other).collect()),
-        ])
-        .into()
+        ]);
+        if let Some(checked) = &self.checked {
+            document.set("checked_chunks", checked.chunks);
+            document.set("checked_inner_chunks", checked.inner_chunks);
+            document.set("checked_bytes", checked.bytes);
+            document.set("missing_chunks", u64::try_from(checked.missing).unwrap_or(u64::MAX));
+        }
+        document.into()
     }
 }
 
@@ -249,7 +276,7 @@ fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
 
 /// Returns the finding that consolidated metadata is stale.
 fn stale(pointer: String, message: impl Into<String>) -> Finding {
-    Finding { severity: Severity::Warning, ..Finding::of("stale", pointer, message.into()) }
+    Finding { weight: Weight::Warning, ..Finding::of("stale", pointer, message.into()) }
 }
 
 /// Returns a difference in words.
@@ -265,84 +292,31 @@ pub(crate) fn differs(difference: &Difference) -> String {
     }
 }
 
-impl Finding {
-    fn of(code: &'static str, pointer: String, message: String) -> Self {
-        let (title, explanation) = match code {
-            "syntax" => ("not JSON", "The document cannot be parsed. No reader opens this node."),
-            "unsupported" => (
-                "not supported",
-                "The document has another version, or needs a feature that is not implemented here.",
-            ),
-            "unknown-extension" => (
-                "unknown extension",
-                "The document uses an extension that is unknown here. The node can be listed and described, but its \
-                 elements cannot be read.",
-            ),
-            "limit" => ("limit exceeded", "The document is larger than the limits allow."),
-            "unreadable" => (
-                "cannot be read",
-                "The store returned an error instead of the document or the list of children.",
-            ),
-            "stale" => (
-                "stale consolidated metadata",
-                "Readers that trust the consolidated metadata do not see the node, or see old metadata. `zarr \
-                 consolidate` writes it again.",
-            ),
-            _ => (
-                "invalid metadata",
-                "The document breaks a rule of the specification, and its meaning is not certain.",
-            ),
-        };
-        Self { severity: Severity::Error, code, title, pointer, message, explanation }
-    }
+/// The text of the report, node by node.
+#[derive(Debug, Default)]
+struct Page {
+    /// Each explanation is printed once.
+    explained: Vec<&'static str>,
+}
 
-    /// Returns the finding for an error of a node.
-    fn of_found(e: &HierarchyError, path: &str) -> Self {
-        let mut causes = iter::successors(Some(e as &(dyn Error + 'static)), |e| (*e).source());
-        match causes.find_map(|e| e.downcast_ref::<MetaError>()) {
-            Some(e) => Self::of_error(e, Some(path)),
-            None => Self::of("unreadable", String::new(), reason(e, path)),
+impl Page {
+    /// Returns the lines of a node, none if it has no findings.
+    fn of(&mut self, node: &Node) -> String {
+        if node.findings.is_empty() {
+            return String::new();
         }
-    }
-
-    fn of_error(e: &MetaError, path: Option<&str>) -> Self {
-        let code = match e.kind() {
-            MetaErrorKind::Syntax => "syntax",
-            MetaErrorKind::Unsupported => "unsupported",
-            MetaErrorKind::UnknownExtension => "unknown-extension",
-            MetaErrorKind::LimitExceeded => "limit",
-            _ => "invalid",
-        };
-        // The report shows node and pointer beside the message.
-        let mut message = e.to_string();
-        for known in
-            [path.map(|path| format!("node {path:?}: ")), Some(format!("member {:?}: ", e.pointer()))]
-        {
-            message = known.map_or(message.clone(), |known| message.replacen(&known, "", 1));
+        let head = format!("{} ({})", line(&node.path), node.kind);
+        let mut text = format!("{}\n", on_stdout(Look::Heading, &head));
+        for finding in &node.findings {
+            let name = on_stdout(finding.weight.look(), finding.weight.name());
+            let first = format!("{}{}: {}", finding.code, finding.within(), finding.message);
+            text.push_str(&format!("  {name} {}\n", line(&first)));
+            if !self.explained.contains(&finding.explanation) {
+                self.explained.push(finding.explanation);
+                text.push_str(&wrapped(finding.title, finding.explanation));
+            }
         }
-        Self::of(code, e.pointer().to_owned(), message)
-    }
-}
-
-impl From<Diagnostic> for Finding {
-    fn from(d: Diagnostic) -> Self {
-        let Diagnostic { code, pointer, message } = d;
-        let (severity, title, explanation) = (code.severity(), code.title(), code.explanation());
-        Self { severity, code: code.id(), title, pointer, message, explanation }
-    }
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
-}
-
-fn look(severity: Severity) -> Look {
-    match severity {
-        Severity::Error => Look::Error,
-        Severity::Warning => Look::Warning,
+        text
     }
 }
 

@@ -100,12 +100,10 @@ impl Conventions {
             let path = if path == "/" { target.path.clone() } else { format!("{root}{path}") };
             let code = finding.code;
             let finding = Finding {
-                severity,
-                code: code.id(),
+                weight: severity.into(),
                 title: code.title(),
-                pointer: String::new(),
-                message: finding.message,
                 explanation: code.explanation(),
+                ..Finding::of(code.id(), String::new(), finding.message)
             };
             if let Some(node) = places.get(&path).and_then(|at| report.nodes.get_mut(*at)) {
                 node.findings.push(finding);

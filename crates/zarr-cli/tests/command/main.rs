@@ -46,6 +46,7 @@ mod uneven;
 mod url;
 mod usage;
 mod validate;
+mod validate_data;
 mod weather;
 
 fn program() -> &'static std::path::Path {
