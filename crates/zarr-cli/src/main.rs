@@ -17,6 +17,7 @@ mod copy;
 mod create;
 mod crew;
 mod data_type;
+mod du;
 mod elements;
 mod exit;
 mod explain;
@@ -103,6 +104,7 @@ enum Verb {
     Ls(ls::Args),
     Cat(cat::Args),
     Chunks(chunks::Args),
+    Du(du::Args),
     Explain(explain::Args),
     Copy(copy::Args),
     Create(create::Args),
@@ -160,6 +162,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Ls(args)), _) => ls::run(&args, &stores),
         (Some(Verb::Cat(args)), _) => cat::run(&args, &stores),
         (Some(Verb::Chunks(args)), _) => chunks::run(&args, &stores),
+        (Some(Verb::Du(args)), _) => du::run(&args, &stores),
         (Some(Verb::Explain(args)), _) => explain::run(&args, &stores),
         (Some(Verb::Copy(args)), _) => copy::run(&args, &stores),
         (Some(Verb::Create(args)), _) => create::run(&args, &stores),

@@ -15,6 +15,7 @@ mod conventions;
 mod copy;
 mod create;
 mod dataset;
+mod du;
 mod explain;
 mod formats;
 mod from;
