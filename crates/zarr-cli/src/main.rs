@@ -51,6 +51,7 @@ mod select;
 mod serve;
 mod similar;
 mod slabs;
+mod stats;
 mod stdout;
 mod stored;
 mod stores;
@@ -106,6 +107,7 @@ enum Verb {
     Chunks(chunks::Args),
     Du(du::Args),
     Explain(explain::Args),
+    Stats(stats::Args),
     Copy(copy::Args),
     Create(create::Args),
     Append(append::Args),
@@ -164,6 +166,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Chunks(args)), _) => chunks::run(&args, &stores),
         (Some(Verb::Du(args)), _) => du::run(&args, &stores),
         (Some(Verb::Explain(args)), _) => explain::run(&args, &stores),
+        (Some(Verb::Stats(args)), _) => stats::run(&args, &stores),
         (Some(Verb::Copy(args)), _) => copy::run(&args, &stores),
         (Some(Verb::Create(args)), _) => create::run(&args, &stores),
         (Some(Verb::Append(args)), _) => append::run(&args, &stores),

@@ -37,6 +37,7 @@ mod serve;
 #[cfg(all(feature = "s3", feature = "http"))]
 mod services;
 mod shards;
+mod stats;
 mod strangers;
 mod sweep;
 #[cfg(any(feature = "arrow", feature = "image"))]

@@ -1,0 +1,302 @@
+//! `zarr stats`: extremes, mean, deviation, missing elements and a histogram of an array, or of all arrays in a group.
+
+mod group;
+mod histogram;
+mod summary;
+
+use std::path::PathBuf;
+
+use half::f16;
+use zarr_array::blocking::Array;
+use zarr_array::meta::NodeMeta;
+use zarr_array::meta::json::Value;
+use zarr_array::{AnyArray, DataType};
+use zarr_hierarchy::Found;
+use zarr_xarray::{Calendar, Decoded, NOT_A_TIME, TimeUnit, Times};
+
+use crate::cat::column::iso;
+use crate::cat::decoded;
+use crate::elements::Elements;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::json;
+use crate::labels::Around;
+use crate::progress::Progress;
+use crate::select::{Part, Pick};
+use crate::slabs::{Budget, Slabs};
+use crate::stdout::print;
+use crate::stores::Stores;
+use crate::table::Table;
+use crate::target::Target;
+use histogram::Bin;
+use summary::{Element, Number, Summary};
+
+/// Show the extremes, the mean, the deviation and the histogram of an array, or a line for each array in a group.
+///
+/// Reads every selected element once, in bounded memory. Chunks that are not stored count as the fill value. Extremes of
+/// integers are exact. NaN counts as missing. Infinities count in the extremes, and not in mean, deviation and histogram.
+/// The standard deviation is that of all elements, as in NumPy.
+///
+/// The bins of the histogram are as wide as a power of two and begin at multiples of that, so that their counts are exact
+/// after one pass.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The array or group: a directory with a metadata document.
+    #[arg(value_name = "STORE[/PATH]")]
+    store: PathBuf,
+    /// Use the elements as the attributes say: unpacked numbers, times as dates, missing elements as such. By default
+    /// elements are used as they are stored.
+    #[arg(long)]
+    decode: bool,
+    /// The largest number of bins in the histogram; 0 for none.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    bins: usize,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    part: Part,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr stats weather.zarr/t2m
+  zarr stats --decode weather.zarr
+  zarr stats --decode -s time=2020-01 weather.zarr/t2m
+  zarr stats --bins 100 --json image.zarr/0 | jq .histogram";
+
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
+    if let Found::Node(NodeMeta::Group(_)) = target.look()?.found {
+        return group::run(args, &target);
+    }
+    let array = target.array()?;
+    let in_array = |e: Failure| match e.exit() {
+        Exit::Ok => e,
+        _ => target.fail(e.within(format_args!("array {:?}", array.path()))),
+    };
+    let stats = if args.decode {
+        let around = Around::of(&args.store, &target, stores).map_err(in_array)?;
+        let part = decoded::Part::of(&around, &args.part.select, &target).map_err(in_array)?;
+        let elements = part.picks.iter().fold(1, |count: u64, pick| count.saturating_mul(pick.count));
+        as_decoded(&part, &array, &Progress::elements(elements)).map_err(in_array)?
+    } else {
+        let picks = args.part.picks(&args.store, &target, &array, stores)?;
+        let size = array.data_type().memory_size() as u64;
+        let bytes = picks.iter().fold(size, |bytes, pick| bytes.saturating_mul(pick.count));
+        as_stored(&array, &picks, &Progress::new(bytes, false)).map_err(in_array)?
+    };
+    let text = if args.json {
+        json::pretty(&json::document(stats.members(&target.path, args.bins)).into())
+    } else {
+        stats.to_text(args.bins)
+    };
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// The statistics of an array.
+struct Stats {
+    sum: Summary,
+    meaning: Meaning,
+    /// Whether elements were compared with the fill value.
+    has_fill: bool,
+}
+
+/// What the numbers are.
+#[derive(Debug, Clone, Copy)]
+enum Meaning {
+    Numbers,
+    Times(Calendar, TimeUnit),
+}
+
+/// Summarises the elements as they are stored.
+fn as_stored(array: &Array, picks: &[Pick], progress: &Progress) -> Result<Stats, Failure> {
+    let (size, fill, mut sum) = (array.data_type().memory_size(), array.fill().bytes(), Summary::default());
+    // An array without elements shows its data type as well.
+    part(array.data_type(), &[], fill)?;
+    for slab in Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
+        let Elements::Fixed(bytes) = Elements::read(array, slab.selection(picks))? else {
+            return Err(unsupported(array.data_type()));
+        };
+        sum.merge(part(array.data_type(), &bytes, fill)?);
+        progress.add(bytes.len() as u64);
+    }
+    Ok(Stats { sum, meaning: Meaning::Numbers, has_fill: true })
+}
+
+/// Summarises stored elements in the byte order of this machine.
+fn part(data_type: &DataType, bytes: &[u8], fill: &[u8]) -> Result<Summary, Failure> {
+    fn typed<T: Element + Send + Sync, const N: usize>(
+        bytes: &[u8],
+        fill: &[u8],
+        load: fn([u8; N]) -> T,
+    ) -> Result<Summary, Failure> {
+        let elements: Vec<T> = bytes.as_chunks().0.iter().map(|bytes| load(*bytes)).collect();
+        Summary::of(&elements, |_| false, fill.as_chunks().0.first().map(|bytes| load(*bytes)))
+    }
+    match data_type {
+        DataType::Bool | DataType::UInt8 => typed(bytes, fill, u8::from_ne_bytes),
+        DataType::Int8 => typed(bytes, fill, i8::from_ne_bytes),
+        DataType::Int16 => typed(bytes, fill, i16::from_ne_bytes),
+        DataType::Int32 => typed(bytes, fill, i32::from_ne_bytes),
+        DataType::Int64 => typed(bytes, fill, i64::from_ne_bytes),
+        DataType::UInt16 => typed(bytes, fill, u16::from_ne_bytes),
+        DataType::UInt32 => typed(bytes, fill, u32::from_ne_bytes),
+        DataType::UInt64 => typed(bytes, fill, u64::from_ne_bytes),
+        DataType::Float16 => typed(bytes, fill, f16::from_ne_bytes),
+        DataType::Float32 => typed(bytes, fill, f32::from_ne_bytes),
+        DataType::Float64 => typed(bytes, fill, f64::from_ne_bytes),
+        other => Err(unsupported(other)),
+    }
+}
+
+fn unsupported(data_type: &DataType) -> Failure {
+    Failure::unsupported(format!("elements of {data_type} are not real numbers, so they have no mean"))
+}
+
+/// Summarises the elements as the attributes say.
+fn as_decoded(part: &decoded::Part, array: &Array, progress: &Progress) -> Result<Stats, Failure> {
+    let (mut sum, mut meaning) = (Summary::default(), Meaning::Numbers);
+    for slab in part.slabs(array) {
+        let values = decoded::read(&part.variable, &part.picks, &slab)?.read_any()?;
+        sum.merge(match values {
+            Decoded::Times { times, .. } => {
+                meaning = Meaning::Times(times.calendar(), times.unit());
+                Summary::of(times.values(), |count: i64| count == NOT_A_TIME, None)?
+            }
+            Decoded::Booleans(values) => {
+                let numbers: Vec<f64> = values
+                    .into_iter()
+                    .map(|value| value.map_or(f64::NAN, |value| f64::from(u8::from(value))))
+                    .collect();
+                Summary::of(&numbers, |_| false, None)?
+            }
+            Decoded::Numbers(values) => numbers(values)?,
+            _ => return Err(Failure::unsupported("the decoded elements are neither numbers nor times")),
+        });
+        progress.add(slab.count.iter().product());
+    }
+    Ok(Stats { sum, meaning, has_fill: false })
+}
+
+/// Summarises decoded numbers.
+fn numbers(values: AnyArray) -> Result<Summary, Failure> {
+    macro_rules! each {
+        ($($variant:ident)*) => {
+            match values {
+                $(AnyArray::$variant(values) => Summary::of(values.as_slice(), |_| false, None),)*
+                AnyArray::Other { data_type, bytes, .. } => part(&data_type, &bytes, &[]),
+                _ => Err(Failure::unsupported("the decoded elements are not real numbers, so they have no mean")),
+            }
+        };
+    }
+    each!(Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float32 Float64)
+}
+
+impl Stats {
+    /// Returns a number as text: a time as ISO 8601.
+    fn shown(&self, number: Number) -> String {
+        match (self.meaning, number) {
+            (Meaning::Numbers, Number::Integer(integer)) => integer.to_string(),
+            (Meaning::Numbers, Number::Float(float)) => float.to_string(),
+            (Meaning::Times(calendar, unit), number) => time(calendar, unit, number.to_f64()),
+        }
+    }
+
+    /// Returns a width or a deviation as text: of times with the unit.
+    fn distance(&self, number: f64) -> String {
+        match self.meaning {
+            Meaning::Numbers => number.to_string(),
+            Meaning::Times(_, unit) => format!("{number} {}", unit.name()),
+        }
+    }
+
+    /// Returns minimum, maximum, mean and deviation as text, `-` without elements.
+    fn numbers(&self) -> [String; 4] {
+        let sum = &self.sum;
+        [
+            sum.extremes.map(|(low, _)| self.shown(low)),
+            sum.extremes.map(|(_, high)| self.shown(high)),
+            sum.mean().map(|mean| self.shown(Number::Float(mean))),
+            sum.deviation().map(|deviation| self.distance(deviation)),
+        ]
+        .map(|text| text.unwrap_or_else(|| "-".to_owned()))
+    }
+
+    fn to_text(&self, bins: usize) -> String {
+        let sum = &self.sum;
+        let share = |part: u64| match sum.count {
+            0 => "0".to_owned(),
+            all => format!("{part} ({:.3} %)", 100.0 * part as f64 / all as f64),
+        };
+        let [minimum, maximum, mean, deviation] = self.numbers();
+        let mut table = Table::default();
+        table.row(["elements", &sum.count.to_string()]);
+        table.row(["missing", &share(sum.missing)]);
+        if sum.infinite > 0 {
+            table.row(["infinite", &share(sum.infinite)]);
+        }
+        if self.has_fill {
+            table.row(["fill value", &share(sum.fill)]);
+        }
+        table.row(["minimum", &minimum]);
+        table.row(["maximum", &maximum]);
+        table.row(["mean", &mean]);
+        table.row(["deviation", &deviation]);
+        format!("{}{}", table.to_text(""), self.bars(&sum.histogram.bins(bins)))
+    }
+
+    /// Returns a bar for each bin.
+    fn bars(&self, bins: &[Bin]) -> String {
+        const LONGEST: u64 = 40;
+        let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
+        let mut table = Table::default();
+        for Bin { from, to, count } in bins {
+            let [from, to] = [from, to].map(|end| self.shown(Number::Float(*end)));
+            let length = u128::from(*count) * u128::from(LONGEST) / u128::from(most);
+            let bar = "#".repeat(usize::try_from(length).unwrap_or(0));
+            table.row([&format!("{from} to {to}"), &count.to_string(), &bar]);
+        }
+        table.to_text("  ")
+    }
+
+    /// Returns the members of the JSON object.
+    fn members(&self, path: &str, bins: usize) -> Vec<(&'static str, Value)> {
+        let sum = &self.sum;
+        let shown = |number: Number| match (self.meaning, number) {
+            (Meaning::Numbers, Number::Integer(integer)) => Value::from(integer),
+            (Meaning::Numbers, Number::Float(float)) => json::float(float),
+            _ => self.shown(number).into(),
+        };
+        let bin = |Bin { from, to, count }: Bin| {
+            let [from, to] = [from, to].map(|end| shown(Number::Float(end)));
+            json::object([("from", from), ("to", to), ("count", count.into())])
+        };
+        let mut members = vec![
+            ("path", path.into()),
+            ("elements", sum.count.into()),
+            ("missing", sum.missing.into()),
+            ("infinite", sum.infinite.into()),
+            ("minimum", sum.extremes.map(|(low, _)| shown(low)).into()),
+            ("maximum", sum.extremes.map(|(_, high)| shown(high)).into()),
+            ("mean", sum.mean().map(|mean| shown(Number::Float(mean))).into()),
+            ("deviation", sum.deviation().map(json::float).into()),
+            ("histogram", sum.histogram.bins(bins).into_iter().map(bin).collect()),
+        ];
+        if self.has_fill {
+            members.push(("fill", sum.fill.into()));
+        }
+        if let Meaning::Times(_, unit) = self.meaning {
+            members.push(("unit", unit.name().into()));
+        }
+        members
+    }
+}
+
+/// Returns a time as ISO 8601.
+#[expect(clippy::cast_possible_truncation, reason = "counts that are too large have no time")]
+fn time(calendar: Calendar, unit: TimeUnit, count: f64) -> String {
+    let time = Times::new(calendar, unit, vec![count.round() as i64]).get(0);
+    time.map_or_else(|| "-".to_owned(), iso)
+}

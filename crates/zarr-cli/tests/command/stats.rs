@@ -1,0 +1,108 @@
+//! The output of `zarr stats`.
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Folder, array, le, zarr};
+use crate::weather::weather;
+
+fn stats(folder: &Folder, name: &str, options: &[&str]) -> Value {
+    let mut args = args!["stats", "--json", folder.join(name)].to_vec();
+    args.extend(options.iter().map(Into::into));
+    zarr(args).ok().json()
+}
+
+/// Eight integers, the last four of which are not stored.
+fn integers(folder: &Folder) {
+    let little = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+    folder.node("i.zarr", &array(&[8], "int32", &[4], &json!(5), &little));
+    folder.write("i.zarr/c/0", le(&[-3, 5, 2_000_000_000, 5]));
+}
+
+#[test]
+fn stored_elements_are_summed() {
+    let folder = Folder::new();
+    integers(&folder);
+    let found = stats(&folder, "i.zarr", &["--bins", "0"]);
+    let wanted = json!({
+        "schema_version": 1, "path": "/", "elements": 8, "missing": 0, "infinite": 0, "minimum": -3,
+        "maximum": 2_000_000_000, "mean": 250_000_003.375, "histogram": [], "fill": 6,
+    });
+    for name in wanted.as_object().unwrap().keys() {
+        assert_eq!(found[name], wanted[name], "{name}");
+    }
+    assert!((found["deviation"].as_f64().unwrap() - 661_437_826.895).abs() < 1.0);
+    let part = stats(&folder, "i.zarr", &["-s", "::2", "--bins", "4"]);
+    assert_eq!(["elements", "minimum", "fill"].map(|name| part[name].as_i64().unwrap()), [4, -3, 2]);
+    let counts: u64 =
+        part["histogram"].as_array().unwrap().iter().map(|bin| bin["count"].as_u64().unwrap()).sum();
+    assert_eq!(counts, 4);
+}
+
+#[test]
+fn decoded_elements_are_summed_as_the_attributes_say() {
+    let folder = Folder::new();
+    weather(&folder);
+    let packed = stats(&folder, "w.zarr/t2m", &["--decode", "-s", "time@0"]);
+    assert_eq!((&packed["elements"], &packed["missing"]), (&json!(6), &json!(1)));
+    assert_eq!((&packed["minimum"], &packed["maximum"]), (&json!(280.0), &json!(280.625)));
+    let times = stats(&folder, "w.zarr/time", &["--decode"]);
+    assert_eq!(
+        (&times["minimum"], &times["mean"]),
+        (&json!("2020-01-01T00:00:00"), &json!("2020-01-01T23:30:00"))
+    );
+    let truths = stats(&folder, "w.zarr/flag", &[]);
+    assert_eq!((&truths["minimum"], &truths["maximum"]), (&json!(0), &json!(1)));
+}
+
+#[test]
+fn a_summary_is_for_people() {
+    let folder = Folder::new();
+    integers(&folder);
+    let text = zarr(args!["stats", "--bins", "2", folder.join("i.zarr")]).ok().text().to_owned();
+    let wanted = "\
+elements    8
+missing     0 (0.000 %)
+fill value  6 (75.000 %)
+minimum     -3
+maximum     2000000000
+mean        250000003.375
+";
+    assert!(text.starts_with(wanted), "{text}");
+    assert!(text.ends_with("  0 to 2147483648   7  ########################################\n"), "{text}");
+    weather(&folder);
+    zarr(args!["stats", folder.join("w.zarr/place")]).fails(6, &["array \"/place\"", "not real numbers"]);
+}
+
+#[test]
+fn a_group_has_a_line_for_each_array() {
+    let folder = Folder::new();
+    weather(&folder);
+    let text = zarr(args!["stats", folder.join("w.zarr")]).ok().text().to_owned();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["array", "elements", "missing", "minimum", "maximum", "mean", "deviation"]);
+    let of = |name: &str| lines.iter().find(|line| line[0] == name).unwrap().clone();
+    assert_eq!(of("/flag")[1..5], ["3", "0", "0", "1"]);
+    assert_eq!(of("/place")[1..], ["-"; 6]);
+    // Of each array the same as alone.
+    let all = stats(&folder, "w.zarr", &["--decode", "--bins", "3"]);
+    assert_eq!(all["path"], "/");
+    let arrays = all["arrays"].as_array().unwrap();
+    assert!(arrays.len() > 3 && lines.len() == arrays.len() + 1);
+    for array in arrays {
+        let path = array["path"].as_str().unwrap();
+        if array.get("reason").is_some() {
+            assert!(["/place"].contains(&path), "{array}");
+            continue;
+        }
+        let mut alone = stats(&folder, &format!("w.zarr{path}"), &["--decode", "--bins", "3"]);
+        alone.as_object_mut().unwrap().remove("schema_version");
+        assert_eq!(*array, alone, "{path}");
+    }
+    zarr(args!["stats", "-s", "0", folder.join("w.zarr")]).fails(2, &["-s selects of an array"]);
+    // An array that cannot be read does not hide the others.
+    folder.write("w.zarr/time/c/0", [1]);
+    let done = zarr(args!["stats", folder.join("w.zarr")]).exits(5);
+    done.says(&["array \"/time\"", "c/0"]);
+    assert_eq!(done.text().lines().count(), lines.len() - 1);
+}
