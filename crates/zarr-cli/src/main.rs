@@ -17,6 +17,7 @@ mod copy;
 mod create;
 mod crew;
 mod data_type;
+mod diff;
 mod du;
 mod elements;
 mod exit;
@@ -107,6 +108,7 @@ enum Verb {
     Chunks(chunks::Args),
     Du(du::Args),
     Explain(explain::Args),
+    Diff(diff::Args),
     Stats(stats::Args),
     Copy(copy::Args),
     Create(create::Args),
@@ -166,6 +168,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Chunks(args)), _) => chunks::run(&args, &stores),
         (Some(Verb::Du(args)), _) => du::run(&args, &stores),
         (Some(Verb::Explain(args)), _) => explain::run(&args, &stores),
+        (Some(Verb::Diff(args)), _) => diff::run(&args, &stores),
         (Some(Verb::Stats(args)), _) => stats::run(&args, &stores),
         (Some(Verb::Copy(args)), _) => copy::run(&args, &stores),
         (Some(Verb::Create(args)), _) => create::run(&args, &stores),

@@ -15,6 +15,7 @@ mod conventions;
 mod copy;
 mod create;
 mod dataset;
+mod diff;
 mod du;
 mod explain;
 mod formats;
