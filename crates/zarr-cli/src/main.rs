@@ -9,6 +9,7 @@ mod around;
 mod attrs;
 mod boxes;
 mod cat;
+mod checksum;
 mod chunks;
 mod colour;
 mod completions;
@@ -125,6 +126,7 @@ enum Verb {
     RemoveMetadata(remove_metadata::Args),
     Sweep(sweep::Args),
     Validate(validate::Args),
+    Checksum(checksum::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -185,6 +187,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
         (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
         (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
+        (Some(Verb::Checksum(args)), _) => checksum::run(&args, &stores),
         (Some(Verb::Completions(args)), _) => completions::run(&args),
         (Some(Verb::Man(args)), _) => man::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),

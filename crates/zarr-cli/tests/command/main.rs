@@ -9,6 +9,7 @@ mod broken;
 #[cfg(all(feature = "s3", feature = "http"))]
 mod bucket;
 mod cat;
+mod checksum;
 mod chunks;
 mod consolidate;
 mod conventions;
