@@ -19,6 +19,7 @@ mod create;
 mod crew;
 mod data_type;
 mod diff;
+mod doctor;
 mod du;
 mod elements;
 mod exit;
@@ -126,6 +127,7 @@ enum Verb {
     RemoveMetadata(remove_metadata::Args),
     Sweep(sweep::Args),
     Validate(validate::Args),
+    Doctor(doctor::Args),
     Checksum(checksum::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -188,6 +190,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
         (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
         (Some(Verb::Checksum(args)), _) => checksum::run(&args, &stores),
+        (Some(Verb::Doctor(args)), _) => doctor::run(&args, &stores),
         (Some(Verb::Completions(args)), _) => completions::run(&args),
         (Some(Verb::Man(args)), _) => man::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),

@@ -17,6 +17,7 @@ mod copy;
 mod create;
 mod dataset;
 mod diff;
+mod doctor;
 mod du;
 mod explain;
 mod formats;
