@@ -59,6 +59,7 @@ mod stdout;
 mod stored;
 mod stores;
 mod sweep;
+mod sync;
 mod table;
 mod target;
 mod trace;
@@ -113,6 +114,7 @@ enum Verb {
     Diff(diff::Args),
     Stats(stats::Args),
     Copy(copy::Args),
+    Sync(sync::Args),
     Create(create::Args),
     Append(append::Args),
     Write(write::Args),
@@ -175,6 +177,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Diff(args)), _) => diff::run(&args, &stores),
         (Some(Verb::Stats(args)), _) => stats::run(&args, &stores),
         (Some(Verb::Copy(args)), _) => copy::run(&args, &stores),
+        (Some(Verb::Sync(args)), _) => sync::run(&args, &stores),
         (Some(Verb::Create(args)), _) => create::run(&args, &stores),
         (Some(Verb::Append(args)), _) => append::run(&args, &stores),
         (Some(Verb::Write(args)), _) => write::run(&args, &stores),

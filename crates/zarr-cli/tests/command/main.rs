@@ -43,6 +43,7 @@ mod shards;
 mod stats;
 mod strangers;
 mod sweep;
+mod sync;
 #[cfg(any(feature = "arrow", feature = "image"))]
 mod tables;
 mod tasks;

@@ -1,0 +1,94 @@
+//! `zarr sync` writes only what differs.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Done, Folder, zarr_in};
+
+fn sync(folder: &Folder, arguments: &str) -> Done {
+    zarr_in(folder.path(), ["sync"].into_iter().chain(arguments.split(' ')))
+}
+
+fn text(done: Done) -> String {
+    String::from_utf8(done.ok().out).unwrap()
+}
+
+/// Makes a group with an array of three chunks.
+fn source(folder: &Folder) {
+    folder.write("numbers.raw", (0..12_u8).collect::<Vec<_>>());
+    for arguments in [
+        "create a.zarr --group",
+        "create a.zarr/t --dtype uint8 --shape 12 --chunks 4 --codecs none --from numbers.raw --fill 255",
+    ] {
+        zarr_in(folder.path(), arguments.split(' ')).exits(0);
+    }
+}
+
+#[test]
+fn a_backup_is_made_kept_up_and_left_alone() {
+    let folder = Folder::new();
+    source(&folder);
+    let would = text(sync(&folder, "a.zarr b.zarr --dry-run"));
+    assert!(would.starts_with("would be: 5 objects new"), "{would}");
+    assert!(!folder.join("b.zarr").exists());
+    let first = text(sync(&folder, "a.zarr b.zarr"));
+    assert!(first.starts_with("5 objects new (") && first.ends_with("; 0 objects the same\n"), "{first}");
+    assert_eq!(folder.contents("a.zarr"), folder.contents("b.zarr"));
+    assert_eq!(text(sync(&folder, "a.zarr b.zarr")), "nothing changed; 5 objects the same\n");
+
+    fs::write(folder.join("a.zarr/t/c/0"), [9; 4]).unwrap();
+    fs::remove_file(folder.join("a.zarr/t/c/1")).unwrap();
+    folder.write("b.zarr/notes/mine.txt", "mine");
+    let by_size = text(sync(&folder, "a.zarr b.zarr --size-only --dry-run"));
+    assert!(by_size.contains("1 object deleted") && !by_size.contains("changed ("), "{by_size}");
+    let done = sync(&folder, "a.zarr b.zarr --json").ok();
+    let done: Value = serde_json::from_slice(&done.out).unwrap();
+    let moved = |objects: u64, bytes: u64| json!({"objects": objects, "bytes": bytes});
+    assert_eq!(
+        (&done["new"], &done["changed"], &done["deleted"]),
+        (&moved(0, 0), &moved(1, 4), &moved(1, 4))
+    );
+    assert_eq!((&done["left"], &done["dry_run"]), (&moved(1, 4), &json!(false)));
+    let elements = zarr_in(folder.path(), ["cat", "b.zarr/t", "--format", "npy"]).ok().out;
+    assert_eq!(elements[elements.len() - 12..], [9, 9, 9, 9, 255, 255, 255, 255, 8, 9, 10, 11]);
+    let deleted = text(sync(&folder, "a.zarr b.zarr --delete"));
+    assert_eq!(deleted, "1 object deleted (4 bytes); 4 objects the same\n");
+    assert_eq!(folder.contents("a.zarr"), folder.contents("b.zarr"));
+    assert!(text(sync(&folder, "a.zarr b.zarr -q")).is_empty());
+}
+
+#[test]
+fn a_node_of_a_hierarchy_is_kept_in_step_with_its_consolidated_metadata() {
+    let folder = Folder::new();
+    source(&folder);
+    zarr_in(folder.path(), ["create", "h.zarr", "--group"]).exits(0);
+    zarr_in(folder.path(), ["consolidate", "h.zarr"]).exits(0);
+    sync(&folder, "a.zarr h.zarr/x/a").ok();
+    let tree = zarr_in(folder.path(), ["validate", "h.zarr"]).exits(0);
+    assert!(!tree.err.contains("stale"), "{}", tree.err);
+    let document = fs::read_to_string(folder.join("h.zarr/zarr.json")).unwrap();
+    assert!(document.contains("x/a/t"), "{document}");
+}
+
+#[test]
+fn what_would_destroy_something_is_refused() {
+    let folder = Folder::new();
+    source(&folder);
+    folder.write("photos/summer.jpg", "mine");
+    folder.write("photos/t/summer.jpg", "mine");
+    for (arguments, parts) in [
+        ("a.zarr a.zarr/x", ["inside of", "copy of itself"]),
+        ("a.zarr a.zarr", ["a.zarr", "or the same"]),
+        ("a.zarr/t a.zarr", ["inside of", "or the same"]),
+        ("a.zarr photos --delete", ["no node", "summer.jpg"]),
+        ("a.zarr photos", ["no node", "t/summer.jpg"]),
+        ("a.zarr b.zip", ["b.zip", ""]),
+    ] {
+        let done = sync(&folder, arguments).exits(2);
+        done.says(&parts);
+    }
+    assert_eq!(fs::read(folder.join("photos/t/summer.jpg")).unwrap(), b"mine");
+    sync(&folder, "missing.zarr b.zarr").exits(3);
+    assert!(!folder.join("b.zarr").exists());
+}
