@@ -40,6 +40,8 @@ mod mv;
 mod nested;
 mod npy;
 mod output;
+#[cfg(feature = "page")]
+mod page;
 #[cfg(feature = "image")]
 mod picture;
 mod planned;
@@ -66,6 +68,8 @@ mod trace;
 mod tree;
 mod usage;
 mod validate;
+#[cfg(feature = "page")]
+mod view;
 mod walk;
 mod write;
 
@@ -124,6 +128,8 @@ enum Verb {
     Rm(rm::Args),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    #[cfg(feature = "page")]
+    View(view::Args),
     Consolidate(consolidate::Args),
     Migrate(migrate::Args),
     RemoveMetadata(remove_metadata::Args),
@@ -187,6 +193,8 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Rm(args)), _) => rm::run(&args, &stores),
         #[cfg(feature = "serve")]
         (Some(Verb::Serve(args)), _) => serve::run(&args, &stores),
+        #[cfg(feature = "page")]
+        (Some(Verb::View(args)), _) => view::run(&args, &stores),
         (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, &stores),
         (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
         (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),

@@ -6,13 +6,14 @@ mod answer;
 mod conditions;
 mod listing;
 mod object;
+mod page;
 mod path;
 mod patient;
 mod server;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
@@ -23,6 +24,7 @@ use crate::stdout::print;
 use crate::stores::{Stores, shown};
 use crate::target::Target;
 use answer::Served;
+use page::Page;
 use server::Bounds;
 
 /// Serve a store over HTTP, for reading.
@@ -30,6 +32,9 @@ use server::Bounds;
 /// Prints the URL on stdout and answers GET and HEAD until Ctrl-C: objects with ranges and ETags, and listings of
 /// folders. The URL of a folder ends in `/`; `?format=json` returns its listing as JSON. Files whose names begin with a
 /// dot are not served, except the metadata documents of format 2. Nothing outside of the given node is served.
+///
+/// The page at `/.page/` shows the store in a browser: the tree of nodes, their metadata, which chunks are stored and how
+/// large they are, and planes of arrays as pictures.
 ///
 /// Only programs of this machine can connect, unless --listen names another address. Pages of other origins cannot read
 /// the store in a browser, unless --allow-origin names them.
@@ -62,6 +67,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         storage: target.storage.read_only(),
         origins: args.allow_origin.clone(),
         only_this_machine: args.listen.ip().is_loopback(),
+        page: Arc::new(Page { target, drawing: Mutex::default() }),
     };
     let unable = |e| Failure::io(&e, format_args!("cannot listen at {}", args.listen));
     let bounds = Bounds::default();
@@ -78,7 +84,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
         let mut stopped = Box::pin(signal::ctrl_c());
         print(&format!("http://{address}/\n"))?;
-        say(&format!("note: serving {:?}; Ctrl-C ends", shown(&args.store)));
+        say(&format!(
+            "note: serving {:?}; http://{address}{} shows it in a browser; Ctrl-C ends",
+            shown(&args.store),
+            page::PATH
+        ));
         let serving = std::pin::pin!(server::serve(listener, Arc::new(served), bounds));
         futures_util::future::select(&mut stopped, serving).await;
         Ok(Exit::Ok)

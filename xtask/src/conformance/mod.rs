@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// Write the page, JSON and JUnit to this folder [default: target/conformance]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
-    /// Check the page in a browser (chromium), and write pictures beside it
+    /// Check the page, and those of `zarr serve` and `zarr view`, in a browser (chromium); write pictures beside it
     #[arg(long)]
     screenshots: bool,
 }
@@ -96,6 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let report = write(&results, args)?;
     if args.screenshots {
         browser::check(&report)?;
+        browser::check_command(&report)?;
     }
     for surprise in &surprises {
         println!("UNEXPECTED {surprise}");

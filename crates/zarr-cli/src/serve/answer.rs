@@ -1,6 +1,7 @@
 //! What a request gets: the method, the host and the origin are judged here.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
@@ -10,8 +11,10 @@ use zarr_array::traits::{Prefix, StoreError, StoreErrorKind, StoreResult};
 use super::conditions::Wanted;
 use super::listing::Listing;
 use super::object::{Body, Object, empty, full, object};
+use super::page::{self, Page, Reply};
 use super::path::{Place, place};
-use crate::exit::say;
+use crate::exit::{Exit, say};
+use crate::json;
 
 /// What is served, and to whom.
 #[derive(Debug)]
@@ -24,6 +27,7 @@ pub(super) struct Served {
     /// Whether requests must name this machine. Otherwise a page could read the store by a name of its own that it
     /// lets point to this machine.
     pub(super) only_this_machine: bool,
+    pub(super) page: Arc<Page>,
 }
 
 type Answer = Response<Body>;
@@ -42,9 +46,11 @@ pub(super) async fn answer<B>(served: &Served, request: &Request<B>) -> Answer {
         Method::OPTIONS => allowed(StatusCode::NO_CONTENT, empty()),
         _ => allowed(StatusCode::METHOD_NOT_ALLOWED, full("this server is for reading\n")),
     };
+    let is_page = request.uri().path().starts_with(page::PATH);
+    let policy = if is_page { page::POLICY } else { "default-src 'none'; style-src 'unsafe-inline'" };
     let common = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
+        (header::CONTENT_SECURITY_POLICY, policy),
         (header::CACHE_CONTROL, "no-cache"),
         (header::VARY, "Origin, Accept"),
     ];
@@ -90,6 +96,10 @@ fn is_this_machine(host: &str) -> bool {
 
 /// Answers a request for the object or the folder that the URL names.
 async fn found(served: &Served, uri: &Uri, headers: &HeaderMap, only_head: bool) -> StoreResult<Answer> {
+    if let Some(what) = uri.path().strip_prefix(page::PATH) {
+        let reply = page::reply(&served.page, what, uri.query().unwrap_or_default()).await?;
+        return Ok(reply.map_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such page"), with_reply));
+    }
     let answer = match place(&served.root, uri.path()) {
         None => None,
         Some(Place::Object(key)) => {
@@ -153,6 +163,25 @@ fn with_listing(
         (listing.to_html(path, *folder == served.root), "text/html; charset=utf-8")
     };
     let mut answer = of(StatusCode::OK, full(text));
+    set(&mut answer, header::CONTENT_TYPE, kind);
+    answer
+}
+
+/// Answers to the page. A failure is JSON as well, so that the page can show the reason.
+fn with_reply(reply: Reply) -> Answer {
+    let (status, kind, text) = match reply {
+        Reply::Text(kind, text) => (StatusCode::OK, kind, text),
+        Reply::Failed(exit, message) => {
+            let status = match exit {
+                Exit::NotFound => StatusCode::NOT_FOUND,
+                Exit::Usage => StatusCode::BAD_REQUEST,
+                _ => StatusCode::UNPROCESSABLE_ENTITY,
+            };
+            let error = json::object([("error", message.into())]);
+            (status, "application/json", json::line(&error.into()))
+        }
+    };
+    let mut answer = of(status, full(text));
     set(&mut answer, header::CONTENT_TYPE, kind);
     answer
 }

@@ -50,9 +50,10 @@ impl Listing {
              <style>:root{{color-scheme:light dark;font-family:system-ui}}td+td{{text-align:right;padding-left:2em}}</style>\n\
              <h1>{title}</h1>\n<table>\n"
         );
-        if !is_root {
-            page += "<tr><td><a href=\"../\">../</a><td>\n";
-        }
+        page += match is_root {
+            true => "<tr><td><a href=\"/.page/\">show as a page</a><td>\n",
+            false => "<tr><td><a href=\"../\">../</a><td>\n",
+        };
         let folders = self.folders.iter().map(|name| (name, "/", None));
         let objects = self.objects.iter().map(|(name, size)| (name, "", *size));
         for (name, end, size) in folders.chain(objects) {

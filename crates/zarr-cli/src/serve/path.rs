@@ -41,7 +41,7 @@ pub(super) fn is_hidden(name: &str) -> bool {
     name.starts_with('.') && !is_document(name)
 }
 
-fn decoded(segment: &str) -> Option<String> {
+pub(super) fn decoded(segment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.bytes();
     while let Some(byte) = rest.next() {

@@ -72,6 +72,7 @@ pub(super) async fn serve(listener: TcpListener, served: Arc<Served>, bounds: Bo
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
+    use std::sync::Mutex;
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
@@ -79,7 +80,9 @@ mod tests {
     use zarr_array::{Storage, block_on};
     use zarr_store::MemoryStore;
 
+    use super::super::page::Page;
     use super::*;
+    use crate::target::Target;
 
     /// Runs a test against a server with these bounds. It serves an object "large" of 64 MiB.
     fn with<F: Future<Output = ()>>(bounds: Bounds, test: impl FnOnce(SocketAddr) -> F) {
@@ -87,8 +90,10 @@ mod tests {
         runtime.block_on(async {
             let storage = Storage::from(MemoryStore::new());
             block_on(storage.put(&Key::new("large").unwrap(), vec![0; 64 << 20])).unwrap();
+            let target = Target::over(storage.clone());
+            let page = Arc::new(Page { target, drawing: Mutex::default() });
             let served =
-                Served { storage, root: Prefix::root(), origins: Vec::new(), only_this_machine: true };
+                Served { storage, root: Prefix::root(), origins: Vec::new(), only_this_machine: true, page };
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             tokio::spawn(serve(listener, Arc::new(served), bounds));

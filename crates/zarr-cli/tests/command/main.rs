@@ -53,6 +53,8 @@ mod url;
 mod usage;
 mod validate;
 mod validate_data;
+#[cfg(feature = "page")]
+mod view;
 mod weather;
 
 fn program() -> &'static std::path::Path {

@@ -282,3 +282,97 @@ fn a_node_that_is_absent_and_an_address_in_use_are_errors() {
     let args = args!["serve", "--listen", &server.address, folder.join("h.zarr")];
     zarr(args).fails(4, &["cannot listen at", &server.address]);
 }
+
+/// Makes a group with an array of two planes and hostile names.
+fn planes() -> Folder {
+    let folder = Folder::new();
+    folder.write("numbers.raw", (0..48_u8).collect::<Vec<_>>());
+    for arguments in [
+        "create a.zarr --group",
+        "create a.zarr/t --dtype uint8 --shape 2,4,6 --chunks 1,4,3 --from numbers.raw",
+        "create a.zarr/<b>&x --dtype string --shape 2,2",
+        "attrs set a.zarr/t title \"</script><script>alert(1)</script>\"",
+    ] {
+        crate::harness::zarr_in(folder.path(), arguments.split(' ')).exits(0);
+    }
+    folder
+}
+
+/// Returns the JSON that the page gets.
+fn answer(server: &Server, what: &str) -> (u16, Value) {
+    let reply = server.get(&format!("/.page/{what}"), &[]);
+    (reply.status, serde_json::from_slice(&reply.body).unwrap())
+}
+
+#[test]
+fn the_page_and_its_answers_are_served_beside_the_keys() {
+    let folder = planes();
+    let server = Server::start([folder.join("a.zarr")]);
+    for (path, kind, part) in [
+        ("/.page/", "text/html", "<main"),
+        ("/.page/page.js", "text/javascript", "\"use strict\""),
+        ("/.page/page.css", "text/css", "color-scheme"),
+    ] {
+        let reply = server.get(path, &[]);
+        assert_eq!(reply.status, 200, "{path}");
+        assert!(reply.head.contains(&format!("content-type: {kind}")), "{}", reply.head);
+        assert!(
+            reply.head.contains("content-security-policy: default-src 'none'; script-src 'self'"),
+            "{}",
+            reply.head
+        );
+        assert!(String::from_utf8(reply.body).unwrap().contains(part));
+    }
+    let (_, tree) = answer(&server, "tree");
+    let paths: Vec<&str> =
+        tree["nodes"].as_array().unwrap().iter().map(|node| node["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["/", "/<b>&x", "/t"]);
+    assert_eq!(tree["nodes"][2]["counts"], json!([2, 1, 2]));
+    let (_, node) = answer(&server, "node?path=/t");
+    assert_eq!(
+        node["attributes"][0],
+        json!({"name": "title", "value": "</script><script>alert(1)</script>"})
+    );
+    assert_eq!(node["documents"][0]["name"], "zarr.json");
+    let (_, chunks) = answer(&server, "chunks?path=/t");
+    assert_eq!((&chunks["stored"], chunks["cells"].as_array().unwrap().len()), (&json!(4), 16));
+    let (_, plane) = answer(&server, "plane?path=/t&at=1,0,0&colormap=viridis&range=0,47");
+    assert!(plane["picture"].as_str().unwrap().starts_with("data:image/png;base64,"));
+    assert_eq!(plane["at"], json!([1, 0, 0]));
+    assert_eq!(plane["rows"], json!({"dimension": 1, "start": 0, "end": 4, "step": 1}));
+    assert_eq!((&plane["min"], &plane["max"]), (&json!(0.0), &json!(47.0)));
+    // Positions outside of the array are cut.
+    assert_eq!(answer(&server, "plane?path=/t&at=99,1,2").1["at"], json!([1, 1, 2]));
+    // The root links to the page; a folder of this name is no key.
+    assert!(String::from_utf8(server.get("/", &[]).body).unwrap().contains("href=\"/.page/\""));
+}
+
+#[test]
+fn what_the_page_cannot_get_is_an_error_with_a_reason() {
+    let folder = planes();
+    folder.write("a.zarr/t/c/0/0/0", "corrupt");
+    let server = Server::start([folder.join("a.zarr")]);
+    for (what, status, part) in [
+        ("node?path=/missing", 404, "missing"),
+        ("node?path=/../../etc", 400, ""),
+        ("node?path=/%2e%2e/x", 400, ""),
+        ("plane?path=/%3Cb%3E%26x", 422, "no colour"),
+        ("plane?path=/", 404, ""),
+        ("plane?path=/t&sides=2,1", 400, "sides"),
+        ("plane?path=/t&sides=1,9", 400, "sides"),
+        ("plane?path=/t&sides=x", 400, "sides"),
+        ("plane?path=/t&at=-1", 400, "at"),
+        ("plane?path=/t&colormap=x", 400, "colormap"),
+        ("plane?path=/t&range=5,1", 400, "MIN,MAX"),
+        ("plane?path=/t", 422, "chunk [0, 0, 0]"),
+    ] {
+        let (got, answer) = answer(&server, what);
+        let reason = answer["error"].as_str().unwrap();
+        assert!(got == status && reason.contains(part), "{what}: {got} {reason}");
+    }
+    assert_eq!(server.get("/.page/x", &[]).status, 404);
+    assert_eq!(
+        server.send(b"GET /.page/tree HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").status,
+        421
+    );
+}

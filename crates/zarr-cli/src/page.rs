@@ -1,0 +1,14 @@
+//! The page that shows a store: [`model`] says what it shows, [`site`] is the page itself. `zarr serve` answers its
+//! requests one by one; `zarr view` writes page and answers into one file.
+
+mod chunks;
+mod model;
+mod plane;
+mod site;
+
+pub(crate) use chunks::chunks;
+pub(crate) use model::{node, tree};
+pub(crate) use plane::{Asked, plane};
+pub(crate) use site::alone;
+#[cfg(feature = "serve")]
+pub(crate) use site::{CSS, JS, html};
