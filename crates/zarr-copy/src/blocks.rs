@@ -24,6 +24,7 @@ use crate::indices::indices;
 use crate::memory::{Allowed, Room, Shares, limited};
 use crate::objects::{chunk_at, chunk_bytes};
 use crate::part::Part;
+use crate::pause::pause;
 use crate::size::Size;
 use crate::work::{Action, Done, Estimate, MANY, Places, Told};
 
@@ -273,7 +274,9 @@ impl Blocks {
             Ok::<_, CopyError>(())
         };
         let mut all = pin!(stream::iter(indices).map(one).buffer_unordered(AT_ONCE));
-        while all.try_next().await?.is_some() {}
+        while all.try_next().await?.is_some() {
+            pause().await;
+        }
         Ok(())
     }
 

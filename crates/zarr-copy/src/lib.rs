@@ -22,6 +22,7 @@ mod mirror;
 mod notes;
 mod objects;
 mod part;
+mod pause;
 mod plan;
 mod rules;
 mod run;

@@ -17,6 +17,7 @@ use self::pairs::{Pair, Place, pairs};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::marker;
 use crate::memory::Room;
+use crate::pause::pause;
 
 /// The largest number of objects at once.
 const AT_ONCE: usize = 16;
@@ -223,6 +224,7 @@ impl Mirror {
         let mut compared = Compared::default();
         let mut all = pin!(pairs(&self.source, &self.there).map(one).buffer_unordered(at_once));
         while let Some(done) = all.try_next().await? {
+            pause().await;
             let Some((below, is, size, bytes)) = done else {
                 compared.has_others = true;
                 continue;

@@ -14,6 +14,7 @@ use zarr_hierarchy::objects::{Moved, Transfer, TransferError, listed};
 use crate::elements;
 use crate::indices::indices;
 use crate::memory::Room;
+use crate::pause::pause;
 use crate::size::Size;
 use crate::work::{Action, Told};
 
@@ -130,6 +131,7 @@ async fn each(
         done(&key);
         sum.objects += moved.objects;
         sum.bytes += moved.bytes;
+        pause().await;
     }
     Ok(sum)
 }

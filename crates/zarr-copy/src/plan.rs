@@ -23,6 +23,7 @@ use crate::filter::Filter;
 use crate::memory::Room;
 use crate::notes::{Failures, Notes};
 use crate::part::Part;
+use crate::pause::pause;
 use crate::rules::{Chosen, Matchers};
 use crate::size::Size;
 use crate::twice::Twice;
@@ -185,6 +186,7 @@ pub(crate) async fn plan(copy: &Copy) -> CopyResult<Plan> {
     let start = Prefix::of_node(&copy.path).map_err(|e| source(e.into()))?;
     let mut visits = planner.visits(&start).await.map_err(source)?;
     while let Some(visit) = visits.next().await {
+        pause().await;
         let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
         let is_group = matches!(visit.found, Found::Node(NodeMeta::Group(_)));
         let taken = filter.takes(below);

@@ -86,7 +86,7 @@ impl Plan {
     pub(crate) async fn place(&self, to: Storage, path: &str, resume: bool) -> CopyResult<Destination> {
         let root = Prefix::of_node(path).map_err(|e| CopyError::settings(e.to_string()))?;
         let destination = Destination::find(to, root).await?;
-        destination.check(resume)?;
+        destination.check(resume).map_err(|e| e.within(format_args!("node {path:?}")))?;
         if let Some(around) = destination.format_above().await?
             && around != self.format()
         {

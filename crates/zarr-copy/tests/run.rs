@@ -1,8 +1,10 @@
 //! Runs of copies between stores in memory.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+use std::pin::Pin;
 use std::sync::Mutex;
 
+use futures_util::FutureExt;
 use zarr_copy::zarr_hierarchy::zarr_array::blocking::Array;
 use zarr_copy::zarr_hierarchy::zarr_array::traits::{Key, Prefix};
 use zarr_copy::zarr_hierarchy::zarr_array::{
@@ -87,6 +89,27 @@ fn a_dropped_run_is_no_node_and_is_resumed() {
     assert_eq!(e.kind(), CopyErrorKind::Taken);
     blocking::run(&plan, to.clone(), "/", RunOptions::new().resume(true), &|_| {}).unwrap();
     assert!(keys(&to).iter().any(is_document) && !keys(&to).contains(&marker::NAME.to_owned()));
+}
+
+/// Stores in memory never make a run wait.
+#[test]
+fn a_run_gives_way_between_chunks() {
+    let storage = source();
+    let waits = |mut future: Pin<Box<dyn Future<Output = ()>>>| {
+        let mut waits = 0;
+        while (&mut future).now_or_never().is_none() {
+            waits += 1;
+        }
+        waits
+    };
+    for (lengths, chunks) in [(vec![2, 4], 6), (vec![3, 4], 4)] {
+        let copy = Copy::new(storage.clone(), "/", &standard()).chunks(Lengths::Regular(lengths));
+        let plan = blocking::plan(&copy).unwrap();
+        let run = async move { drop(plan.run(memory(), "/", RunOptions::new(), &|_| {}).await.unwrap()) };
+        assert_eq!(waits(Box::pin(run)), chunks);
+    }
+    let plan = async move { drop(Copy::new(storage, "/", &standard()).plan().await.unwrap()) };
+    assert_eq!(waits(Box::pin(plan)), 4);
 }
 
 #[test]
