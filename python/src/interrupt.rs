@@ -30,11 +30,22 @@ pub(crate) fn run<T: Send>(
         return Ok(py.detach(|| work(array)));
     }
     let progress = Progress::new();
-    let watched = array.clone().with_progress(progress.clone());
+    let array = array.clone().with_progress(progress.clone());
+    watched(py, move || work(&array), |py| py.check_signals(), || progress.cancel())
+}
+
+/// Does work in another thread, without the interpreter's lock, and calls `look` every now and then. If that raises an
+/// exception, `cancel` is called, and the exception is returned when the work has ended.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send,
+    mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+    cancel: impl FnOnce() + Send,
+) -> PyResult<T> {
     py.detach(|| {
         let (sender, receiver) = channel();
         thread::scope(|scope| {
-            scope.spawn(move || sender.send(work(&watched)).is_ok());
+            scope.spawn(move || sender.send(work()).is_ok());
             loop {
                 match receiver.recv_timeout(LOOK) {
                     Ok(done) => return Ok(done),
@@ -42,7 +53,10 @@ pub(crate) fn run<T: Send>(
                         return Err(PyRuntimeError::new_err("the thread of the call panicked"));
                     }
                     Err(RecvTimeoutError::Timeout) => {
-                        Python::attach(|py| py.check_signals()).inspect_err(|_| progress.cancel())?;
+                        if let Err(raised) = Python::attach(&mut look) {
+                            cancel();
+                            return Err(raised);
+                        }
                     }
                 }
             }

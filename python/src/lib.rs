@@ -3,6 +3,7 @@
 mod array;
 mod arrays;
 mod batch;
+mod copies;
 mod directory;
 mod elements;
 mod error;
@@ -25,10 +26,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<array::Array>()?;
     module.add_class::<arrays::ArrayHandle>()?;
     module.add_class::<batch::Plan>()?;
+    module.add_class::<copies::CopyPlan>()?;
     module.add_class::<foreign::Reply>()?;
     module.add_class::<groups::GroupHandle>()?;
     module.add_class::<request::Request>()?;
     module.add_class::<storage::Storage>()?;
+    module.add_function(wrap_pyfunction!(copies::mirror, module)?)?;
+    module.add_function(wrap_pyfunction!(copies::plan_copy, module)?)?;
     module.add_function(wrap_pyfunction!(groups::create_array, module)?)?;
     module.add_function(wrap_pyfunction!(groups::create_group, module)?)?;
     module.add_function(wrap_pyfunction!(groups::erase, module)?)?;

@@ -17,7 +17,12 @@ pub(crate) enum Along<'py> {
 
 /// Returns the selection of an entry per dimension. If `points` is set, all lists vary together.
 pub(crate) fn selection(entries: Vec<Along<'_>>, points: bool) -> PyResult<Selection> {
-    let axis = |entry| match entry {
+    entries.into_iter().map(|entry| axis(entry, points)).collect::<PyResult<_>>().map(Selection::new)
+}
+
+/// Returns the selection in one dimension. If `points` is set, a list varies together with the other lists.
+pub(crate) fn axis(entry: Along<'_>, points: bool) -> PyResult<Axis> {
+    match entry {
         Along::Index(index) => Ok(Axis::from(index)),
         Along::Steps(start, end, step) => Ok(Axis::step(start..end, step)),
         Along::List(list) => {
@@ -25,6 +30,5 @@ pub(crate) fn selection(entries: Vec<Along<'_>>, points: bool) -> PyResult<Selec
             let positions = list.as_slice()?.iter().copied();
             Ok(if points { Axis::points(positions) } else { Axis::list(positions) })
         }
-    };
-    entries.into_iter().map(axis).collect::<PyResult<_>>().map(Selection::new)
+    }
 }

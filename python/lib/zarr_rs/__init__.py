@@ -15,6 +15,7 @@ The pipeline is for all arrays that zarr-python opens afterwards:
 from zarr_rs import errors
 from zarr_rs._native import __version__
 from zarr_rs.array import Array, Explanation
+from zarr_rs.copying import Copied, CopyPlan, Estimate, Synced, copy, copy_async, plan_copy, sync
 from zarr_rs.errors import ZarrDiagnostic, ZarrError
 from zarr_rs.group import Group
 from zarr_rs.opening import create_array, create_group, open, open_array, open_async, open_group
@@ -25,14 +26,20 @@ from zarr_rs.store import Store
 __all__ = [
     "Array",
     "CodecPipeline",
+    "Copied",
+    "CopyPlan",
     "Counts",
+    "Estimate",
     "Explanation",
     "FallbackWarning",
     "Group",
     "Store",
+    "Synced",
     "ZarrDiagnostic",
     "ZarrError",
     "__version__",
+    "copy",
+    "copy_async",
     "counts",
     "create_array",
     "create_group",
@@ -41,6 +48,8 @@ __all__ = [
     "open_array",
     "open_async",
     "open_group",
+    "plan_copy",
+    "sync",
 ]
 
 # zarr-python finds a pipeline by the name that its users write.

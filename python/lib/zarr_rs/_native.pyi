@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeAlias, final
 
 import numpy.typing as npt
@@ -120,6 +121,35 @@ class GroupHandle:
 def open_node(
     storage: Storage, path: str, *, zarr_format: int | None = None, use_consolidated: bool | None = None
 ) -> ArrayHandle | GroupHandle: ...
+#: Is called with the bytes that are done, and the path of an array or the key of an object.
+Look: TypeAlias = Callable[[int, str], None]
+
+@final
+class CopyPlan:
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def arrays(self) -> list[tuple[str, dict[str, int] | None]]: ...
+    def run(
+        self, to: Storage, path: str, resume: bool, verify: bool, look: Look | None
+    ) -> dict[str, int]: ...
+    def join(
+        self, to: Storage, path: str, name: str, lease: timedelta, verify: bool, look: Look | None
+    ) -> dict[str, int]: ...
+
+def plan_copy(storage: Storage, path: str, settings: dict[str, Any]) -> CopyPlan: ...
+def mirror(
+    from_: Storage,
+    from_path: str,
+    to: Storage,
+    path: str,
+    delete: bool,
+    by_size: bool,
+    dry_run: bool,
+    look: Look | None,
+) -> dict[str, tuple[int, int]]: ...
 def create_array(storage: Storage, path: str, new: dict[str, Any], overwrite: bool) -> ArrayHandle: ...
 def create_group(storage: Storage, path: str, attributes: str, overwrite: bool) -> GroupHandle: ...
 def erase(storage: Storage, path: str) -> None: ...

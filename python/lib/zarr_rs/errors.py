@@ -27,6 +27,10 @@ class ExistsError(ZarrError, FileExistsError):
     """A node exists already."""
 
 
+class DiffersError(ZarrError, ValueError):
+    """A copy differs from its source."""
+
+
 class SelectionError(ZarrError, IndexError):
     """A selection is not inside the array, or of an unknown form."""
 
@@ -68,6 +72,7 @@ class CancelledError(ZarrError, RuntimeError):
 _CLASSES: dict[str, type[ZarrError]] = {
     "NotFound": NotFoundError,
     "Exists": ExistsError,
+    "Differs": DiffersError,
     "InvalidArgument": ArgumentError,
     "Metadata": MetadataError,
     "Corrupt": CorruptError,

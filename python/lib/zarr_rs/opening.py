@@ -45,7 +45,7 @@ def open(
     >>> zarr_rs.open("memory://example")
     <zarr_rs.Group '/' in memory://example>
     """
-    store = _store(location, access, mode)
+    store = store_of(location, access, mode)
     handle = _native.open_node(
         storage(store, writable=mode != "r"), path, zarr_format=zarr_format, use_consolidated=use_consolidated
     )
@@ -101,7 +101,7 @@ def create_array(
     >>> a[99, 79], a.chunks, a.shards
     (np.float32(-1.0), (10, 80), (50, 80))
     """
-    store = _store(location, access, "r+")
+    store = store_of(location, access, "r+")
     created = new_array(
         store.storage(),
         path,
@@ -128,12 +128,12 @@ def create_group(
     **access: Any,
 ) -> Group:
     """Creates a group of format 3, and the groups above it that are missing."""
-    store = _store(location, access, "r+")
+    store = store_of(location, access, "r+")
     created = new_group(store.storage(), path, attributes, overwrite=overwrite)
     return Group(store, created.path, writable=True, handle=created)
 
 
-def _store(location: Location, access: Mapping[str, Any], mode: Mode) -> Store:
+def store_of(location: Location, access: Mapping[str, Any], mode: Mode) -> Store:
     if mode not in ("r", "r+"):
         raise ValueError(f"mode {mode!r} is neither 'r' nor 'r+': new nodes are made by create_array and create_group")
     if not isinstance(location, Store):
