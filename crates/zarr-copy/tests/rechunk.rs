@@ -161,6 +161,8 @@ proptest! {
         (shape, from, to) in lengths(),
         memory in 1_u64..200_000,
     ) {
+        // Objects that stay as they are are read whole, and a plan does not know their sizes.
+        let memory = if from == to { memory + (1 << 20) } else { memory };
         let from = source(&shape, &from);
         if let Some(plan) = plan(&from, &to, memory) {
             let estimate = plan.nodes()[0].estimate().unwrap();

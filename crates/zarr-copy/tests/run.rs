@@ -93,7 +93,7 @@ fn a_dropped_run_is_no_node_and_is_resumed() {
 
 /// Stores in memory never make a run wait.
 #[test]
-fn a_run_gives_way_between_chunks() {
+fn a_run_gives_way_between_objects_and_blocks() {
     let storage = source();
     let waits = |mut future: Pin<Box<dyn Future<Output = ()>>>| {
         let mut waits = 0;
@@ -102,11 +102,11 @@ fn a_run_gives_way_between_chunks() {
         }
         waits
     };
-    for (lengths, chunks) in [(vec![2, 4], 6), (vec![3, 4], 4)] {
-        let copy = Copy::new(storage.clone(), "/", &standard()).chunks(Lengths::Regular(lengths));
+    for (lengths, parts) in [(vec![2, 4], 6), (vec![3, 4], 2)] {
+        let copy = Copy::new(storage.clone(), "/", &standard()).chunks(Lengths::Shape(lengths));
         let plan = blocking::plan(&copy).unwrap();
         let run = async move { drop(plan.run(memory(), "/", RunOptions::new(), &|_| {}).await.unwrap()) };
-        assert_eq!(waits(Box::pin(run)), chunks);
+        assert_eq!(waits(Box::pin(run)), parts);
     }
     let plan = async move { drop(Copy::new(storage, "/", &standard()).plan().await.unwrap()) };
     assert_eq!(waits(Box::pin(plan)), 4);
