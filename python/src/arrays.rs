@@ -13,6 +13,7 @@ use crate::elements::{by_type, read_bytes, write_bytes};
 use crate::error::raised;
 use crate::interrupt::run;
 use crate::json::Changes;
+use crate::memory::{filled, regular};
 use crate::selection::{Along, selection};
 use crate::text;
 
@@ -226,10 +227,13 @@ where
     T: Element + numpy::Element,
 {
     let py = out.py();
-    let mut out = out.cast::<PyArrayDyn<T>>()?.try_readwrite()?;
-    let mut memory = out.as_array_mut();
-    let bytes = memory.len().saturating_mul(size_of::<T>());
-    run(py, array, bytes, move |array| array.read_into(selection, &mut memory))?.map_err(|e| raised(py, &e))
+    filled(out, |memory: &Bound<'_, PyArrayDyn<T>>| {
+        let mut memory = memory.try_readwrite()?;
+        let mut memory = memory.as_array_mut();
+        let bytes = memory.len().saturating_mul(size_of::<T>());
+        run(py, array, bytes, move |array| array.read_into(selection, &mut memory))?
+            .map_err(|e| raised(py, &e))
+    })
 }
 
 fn write_from<T>(array: &Array, selection: Selection, values: &Bound<'_, PyAny>) -> PyResult<()>
@@ -237,7 +241,8 @@ where
     T: WriteElement + numpy::Element,
 {
     let py = values.py();
-    let values = values.cast::<PyArrayDyn<T>>()?.try_readonly()?;
+    let values: Bound<'_, PyArrayDyn<T>> = regular(values)?;
+    let values = values.try_readonly()?;
     let memory = values.as_array();
     let bytes = memory.len().saturating_mul(size_of::<T>());
     run(py, array, bytes, move |array| array.write(selection, &memory))?.map_err(|e| raised(py, &e))
@@ -271,7 +276,8 @@ fn append<T>(
 where
     T: WriteElement + numpy::Element + Copy,
 {
-    let values = values.cast::<PyArray1<T>>()?.try_readonly()?.as_slice()?.to_vec();
+    let values: Bound<'_, PyArray1<T>> = regular(values)?;
+    let values = values.try_readonly()?.as_slice()?.to_vec();
     handle.change(py, |array| array.append(axis, NdVec::new(shape, values)?)).map(|()| true)
 }
 

@@ -8,6 +8,7 @@ use pyo3::types::{PyList, PySlice, PyTuple};
 use zarr_array::{Axis, Selection, blocking::Array};
 
 use crate::batch::joined::joined;
+use crate::memory::regular;
 
 mod joined;
 
@@ -270,7 +271,10 @@ fn positions(entry: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u64>, Vec<usize>)
         let shape = vec![places.len()];
         return Ok(Some((places, shape)));
     }
-    let Ok(entry) = entry.cast::<PyArrayDyn<i64>>() else { return Ok(None) };
+    if entry.cast::<PyArrayDyn<i64>>().is_err() {
+        return Ok(None);
+    }
+    let entry: Bound<'_, PyArrayDyn<i64>> = regular(entry)?;
     let list = entry.try_readonly()?;
     let list: Result<Vec<u64>, _> = list.as_array().iter().map(|i| u64::try_from(*i)).collect();
     Ok(list.ok().map(|list| (list, entry.shape().to_vec())))

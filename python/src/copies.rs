@@ -12,7 +12,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use zarr_array::block_on;
 use zarr_copy::{
-    Chunks, Codecs, Copy, CopyResult, Done, Event, Job, Mirror, Plan, RunOptions, Rule, Shards, Size,
+    Chunks, Codecs, Copy, CopyResult, Done, Event, Job, Mirror, Plan, Rule, RunOptions, Shards, Size,
 };
 use zarr_hierarchy::Format;
 
@@ -241,7 +241,10 @@ impl Told {
     }
 
     /// Returns a function that tells `look` how far the run is.
-    fn look<'a>(&'a self, look: Option<Bound<'_, PyAny>>) -> impl FnMut(Python<'_>) -> PyResult<()> + Send + 'a {
+    fn look<'a>(
+        &'a self,
+        look: Option<Bound<'_, PyAny>>,
+    ) -> impl FnMut(Python<'_>) -> PyResult<()> + Send + 'a {
         let look = look.map(Bound::unbind);
         move |py| {
             let Some(look) = &look else { return Ok(()) };

@@ -7,6 +7,7 @@ use zarr_array::{ArrayResult, Element, Selection, WriteElement, blocking::Array}
 
 use crate::error::raised;
 use crate::interrupt::run;
+use crate::memory::{filled, regular};
 
 /// Calls a generic function with the type of the elements of an array in NumPy, or `bytes` if Rust has no such type.
 macro_rules! by_type {
@@ -48,9 +49,11 @@ where
     T: Element + numpy::Element,
 {
     let py = out.py();
-    let mut out = out.cast::<PyArray1<T>>()?.try_readwrite()?;
-    let memory = out.as_slice_mut()?;
-    done(py, py.detach(|| array.read_into(selection, memory)))
+    filled(out, |memory: &Bound<'_, PyArray1<T>>| {
+        let mut memory = memory.try_readwrite()?;
+        let memory = memory.as_slice_mut()?;
+        done(py, py.detach(|| array.read_into(selection, memory)))
+    })
 }
 
 fn write_typed<T>(array: &Array, selection: Selection, values: &Bound<'_, PyAny>) -> PyResult<()>
@@ -58,7 +61,8 @@ where
     T: WriteElement + numpy::Element,
 {
     let py = values.py();
-    let values = values.cast::<PyArray1<T>>()?.try_readonly()?;
+    let values: Bound<'_, PyArray1<T>> = regular(values)?;
+    let values = values.try_readonly()?;
     let memory = values.as_slice()?;
     done(py, py.detach(|| array.write(selection, memory)))
 }

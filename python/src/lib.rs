@@ -11,6 +11,7 @@ mod foreign;
 mod groups;
 mod interrupt;
 mod json;
+mod memory;
 mod request;
 mod selection;
 mod storage;

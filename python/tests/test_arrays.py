@@ -337,3 +337,32 @@ def test_an_interrupt_ends_a_long_read(place: str) -> None:
     command = [sys.executable, "-c", textwrap.dedent(code), place]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "interrupted [0, 0, 0]\n", done.stderr
+
+
+def in_structs(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Returns the same elements in the fields of structs: 24 bytes apart for elements of 16 bytes."""
+    structs = np.zeros(values.shape, [("before", "f8"), ("here", values.dtype)])
+    structs["here"] = values
+    return structs["here"]
+
+
+def in_bytes(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Returns the same elements as they come in a message: behind a byte, so that they are not aligned."""
+    message = bytearray(b"x" + values.tobytes())
+    return np.frombuffer(message, values.dtype, offset=1).reshape(values.shape)
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "float64", "int16", "datetime64[s]"])
+@pytest.mark.parametrize("placed", [in_structs, in_bytes])
+def test_memory_may_lie_anyhow(dtype: str, placed: Any) -> None:
+    values = np.arange(35).reshape(7, 5).astype(dtype)
+    array = zarr_rs.create_array("memory://", shape=(7, 5), chunks=(2, 5), dtype=dtype)
+    array[...] = placed(values)
+    np.testing.assert_array_equal(array[...], values)
+    out = placed(np.zeros_like(values))
+    array.read(..., out=out)
+    np.testing.assert_array_equal(out, values)
+    assert out.base is None or out.base.dtype.names is None or not out.base["before"].any()
+    array.append(placed(values[:2]))
+    np.testing.assert_array_equal(array[7:], values[:2])
+    np.testing.assert_array_equal(array.vindex[placed(np.array([1, 3])), [0, 4]], values[[1, 3], [0, 4]])

@@ -83,6 +83,17 @@ def test_results_may_have_any_strides_and_byte_order(store: Any) -> None:
             np.testing.assert_array_equal(memory, expected)
 
 
+def test_values_need_not_be_aligned(store: Any) -> None:
+    """A message of Dask has its elements anywhere."""
+    values = np.frombuffer(b"x" + np.arange(24.0).tobytes(), "f8", offset=1).reshape(6, 4)
+    zarr.create_array(store, name="a", shape=(6, 4), chunks=(4, 4), dtype="f8")
+    array = ours(store, path="a", mode="r+")
+    with no_fallback():
+        array[...] = values
+        array[1:3] = values[1:3]
+    np.testing.assert_array_equal(own(store, path="a")[...], values)
+
+
 def test_a_scalar_of_a_struct_is_written() -> None:
     store = MemoryStore()
     dtype = np.dtype([("a", "<i4"), ("b", "<f8")])
