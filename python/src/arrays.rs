@@ -9,6 +9,7 @@ use zarr_array::{
     ArrayResult, DataType, Diagnostic, Element, Format, NdVec, Selection, WriteElement, blocking::Array,
 };
 
+use crate::arrow;
 use crate::elements::{by_type, read_bytes, write_bytes};
 use crate::error::raised;
 use crate::interrupt::run;
@@ -109,6 +110,16 @@ impl ArrayHandle {
     /// Writes strings or bytes of variable length.
     fn write_text(&self, entries: Vec<Along<'_>>, points: bool, values: &Bound<'_, PyList>) -> PyResult<()> {
         text::write(&self.get(), selection(entries, points)?, values)
+    }
+
+    /// Reads a selection as an array of Arrow in one dimension: capsules of the schema and of the array.
+    fn read_arrow<'py>(
+        &self,
+        py: Python<'py>,
+        entries: Vec<Along<'_>>,
+        points: bool,
+    ) -> PyResult<arrow::Capsules<'py>> {
+        arrow::read(py, &self.get(), selection(entries, points)?)
     }
 
     /// Reads several selections, each into one dimension. Chunks that they share are fetched and decoded once. Returns

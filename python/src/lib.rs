@@ -2,6 +2,7 @@
 
 mod array;
 mod arrays;
+mod arrow;
 mod batch;
 mod copies;
 mod directory;

@@ -366,3 +366,24 @@ def test_memory_may_lie_anyhow(dtype: str, placed: Any) -> None:
     array.append(placed(values[:2]))
     np.testing.assert_array_equal(array[7:], values[:2])
     np.testing.assert_array_equal(array.vindex[placed(np.array([1, 3])), [0, 4]], values[[1, 3], [0, 4]])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("string", ["Oslo", "", "Qu\u00efto"]),
+        ("int16", [1, -2, 3]),
+        ("datetime64[s]", ["2020-01-01", "1969-12-31T23:59:59", "NaT"]),
+        ([("a", "<i4"), ("b", "<f8")], [(1, 2.5), (3, -1.0), (0, 0.0)]),
+    ],
+)
+def test_arrow_reads_what_numpy_reads(dtype: Any, values: Any) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    array = zarr_rs.create_array("memory://", shape=(3,), chunks=(2,), dtype=dtype)
+    array[:] = values if dtype == "string" else np.array(values, dtype)
+    wanted = [None if item != item else item for item in np.asarray(array[:]).tolist()]
+    wanted = [dict(zip("ab", item, strict=True)) if isinstance(item, tuple) else item for item in wanted]
+    if dtype == "datetime64[s]":
+        wanted = np.array(values, dtype).tolist()
+    for found, expected in [(array, wanted), (array.arrow[::-1], wanted[::-1]), (array.arrow[1:2], wanted[1:2])]:
+        assert pyarrow.array(found).to_pylist() == expected

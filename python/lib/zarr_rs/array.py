@@ -294,6 +294,23 @@ class Array(Node[ArrayHandle]):
         found = np.asarray(self[...])
         return found if dtype is None else found.astype(dtype, copy=False)
 
+    @property
+    def arrow(self) -> ArrowIndexer:
+        """Selections for libraries of Arrow, such as pyarrow and polars: strings, times and structs without NumPy.
+
+        They are read when a library takes them, in C order, as one dimension.
+
+        >>> import pyarrow
+        >>> a = zarr_rs.create_array("memory://", shape=(3,), dtype="string")
+        >>> a[:2] = ["Oslo", "Quito"]
+        >>> pyarrow.array(a.arrow[1:]).to_pylist()
+        ['Quito', '']
+        """
+        return ArrowIndexer(self)
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self.arrow[...].__arrow_c_array__(requested_schema)
+
     def __dlpack__(self, **options: Any) -> Any:
         options.pop("copy", None)
         return np.asarray(self).__dlpack__(**options)
@@ -331,6 +348,28 @@ class Indexer:
 
     def __setitem__(self, key: Any, values: Any) -> None:
         self._array._write(self._select(key, self._array.shape), values)
+
+
+class ArrowIndexer:
+    """Makes selections that libraries of Arrow read."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> ArrowSelection:
+        return ArrowSelection(self._array, selections.basic(key, self._array.shape))
+
+
+@dataclasses.dataclass(frozen=True)
+class ArrowSelection:
+    """A selection of an array, which a library of Arrow reads."""
+
+    array: Array
+    selection: Selection
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        # A library converts the array itself if it has asked for another type.
+        return self.array._handle.read_arrow(self.selection.entries, self.selection.points)
 
 
 class Explainer:
