@@ -11,7 +11,7 @@ use crate::stdout::print;
 use crate::stores::{Stores, directory_of, shown};
 use crate::table::count;
 
-/// Delete the hidden files that writers have left which were killed: `*.__lock`.
+/// Delete the hidden files that killed writers have left: `*.__lock`.
 ///
 /// They do no harm, but may use much space. Files of running writers stay. Directories behind links are not swept.
 #[derive(Debug, clap::Args)]

@@ -105,7 +105,9 @@ fn a_run_gives_way_between_objects_and_blocks() {
     for (lengths, parts) in [(vec![2, 4], 6), (vec![3, 4], 2)] {
         let copy = Copy::new(storage.clone(), "/", &standard()).chunks(Lengths::Shape(lengths));
         let plan = blocking::plan(&copy).unwrap();
-        let run = async move { drop(plan.run(memory(), "/", RunOptions::new(), &|_| {}).await.unwrap()) };
+        let run = async move {
+            plan.run(memory(), "/", RunOptions::new(), &|_| {}).await.unwrap();
+        };
         assert_eq!(waits(Box::pin(run)), parts);
     }
     let plan = async move { drop(Copy::new(storage, "/", &standard()).plan().await.unwrap()) };

@@ -70,6 +70,11 @@ impl Part {
             }
             Format::Npy => npy_header(self.variable.data_type(), &shape)?,
             Format::Json | Format::Text => Vec::new(),
+            #[cfg(feature = "image")]
+            Format::Png => {
+                let message = "a picture shows the elements as they are stored; leave out --decode";
+                return Err(Failure::unsupported(message));
+            }
             _ => return Err(Failure::unsupported("--decode prints raw, json, text, npy, csv and tsv")),
         };
         for slab in self.slabs(array) {
