@@ -137,3 +137,26 @@ def test_calls_do_not_take_the_threads_that_their_store_needs(tmp_path: Any) -> 
         str(tmp_path / "d"),
     )
     assert done.stdout == "408\n", done.stderr
+
+
+def test_opens_leave_no_memory_behind(tmp_path: Any) -> None:
+    done = run(
+        """
+        import gc, sys, tracemalloc, zarr_rs
+
+        def opens(count):
+            for _ in range(count):
+                assert zarr_rs.open(sys.argv[1], "a/b")[0] == 1
+                zarr_rs.open(sys.argv[1])["a"].attrs
+            gc.collect()
+            return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+        zarr_rs.create_array(sys.argv[1], "a/b", shape=(4,), chunks=(2,), dtype="i4", fill_value=1)
+        before = opens(1000)
+        tracemalloc.start()
+        print(opens(10_000) - before, tracemalloc.get_traced_memory()[0])
+        """,
+        str(tmp_path / "d"),
+    )
+    resident, traced = map(int, done.stdout.split())
+    assert resident < 2 << 20 and traced < 100_000, done.stderr
