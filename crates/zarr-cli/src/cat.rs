@@ -167,7 +167,10 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         #[cfg(feature = "parquet")]
         Format::Parquet => table::print(table::Kind::Parquet, &array, &picks, &mut output),
         #[cfg(feature = "image")]
-        Format::Png => picture::print(&args.picture, &array, &picks, &mut output),
+        Format::Png => {
+            let plane = picture::Stored { array: &array, picks: &picks };
+            picture::print(&args.picture, &plane, &mut output)
+        }
         format => plain(format, &array, &picks, &mut output),
     };
     printed.map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;

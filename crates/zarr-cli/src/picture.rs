@@ -104,32 +104,59 @@ fn number(data_type: &DataType) -> Option<Number> {
     })
 }
 
-/// Prints the selected elements as a picture.
-pub(crate) fn print(
-    options: &Options,
-    array: &Array,
-    picks: &[Pick],
-    output: &mut Output,
-) -> Result<(), Failure> {
-    match write(options, array, picks, &mut *output) {
+/// The elements of a picture.
+pub(crate) trait Plane {
+    /// The data type of the elements.
+    fn data_type(&self) -> Result<DataType, Failure>;
+    /// What is selected in each dimension.
+    fn picks(&self) -> &[Pick];
+    /// Cuts the plane into slabs that fit into memory.
+    fn slabs(&self) -> Slabs<'_>;
+    /// Reads the elements of a slab.
+    fn read(&self, slab: &Slab) -> Result<Elements, Failure>;
+}
+
+/// Elements as they are stored.
+pub(crate) struct Stored<'a> {
+    pub(crate) array: &'a Array,
+    pub(crate) picks: &'a [Pick],
+}
+
+impl Plane for Stored<'_> {
+    fn data_type(&self) -> Result<DataType, Failure> {
+        Ok(self.array.data_type().clone())
+    }
+
+    fn picks(&self) -> &[Pick] {
+        self.picks
+    }
+
+    fn slabs(&self) -> Slabs<'_> {
+        let size = self.array.data_type().memory_size();
+        Slabs::new(self.picks, self.array.chunk_grid(), size, Budget::DEFAULT)
+    }
+
+    fn read(&self, slab: &Slab) -> Result<Elements, Failure> {
+        Elements::read(self.array, slab.selection(self.picks))
+    }
+}
+
+/// Prints the elements of a plane as a picture.
+pub(crate) fn print(options: &Options, plane: &impl Plane, output: &mut Output) -> Result<(), Failure> {
+    match write(options, plane, &mut *output) {
         Ok(_) => output.finish(),
         Err(Error::Elements(e)) => Err(e),
         Err(Error::Picture(e)) => Err(output.failure(e)),
     }
 }
 
-/// Writes the picture of the selected elements, which have two dimensions: rows from top to bottom, and columns. NaN is
-/// transparent. Returns the numbers with the first and the last colour.
-pub(crate) fn write(
-    options: &Options,
-    array: &Array,
-    picks: &[Pick],
-    out: impl Write,
-) -> Result<Scale, Error> {
-    let data_type = array.data_type();
-    let number = number(data_type)
+/// Writes the picture of a plane, which has two dimensions: rows from top to bottom, and columns. NaN is transparent.
+/// Returns the numbers with the first and the last colour.
+pub(crate) fn write(options: &Options, plane: &impl Plane, out: impl Write) -> Result<Scale, Error> {
+    let data_type = plane.data_type()?;
+    let number = number(&data_type)
         .ok_or_else(|| Failure::unsupported(format!("elements of data type {data_type} have no colour")))?;
-    let sides: Vec<u64> = picks.iter().filter(|pick| pick.keep).map(|pick| pick.count).collect();
+    let sides: Vec<u64> = plane.picks().iter().filter(|pick| pick.keep).map(|pick| pick.count).collect();
     let side = |length: u64| u32::try_from(length).ok().filter(|length| (1..=1 << 30).contains(length));
     let &[height, width] = &sides[..] else {
         let message = format!(
@@ -141,7 +168,7 @@ pub(crate) fn write(
     let (Some(height), Some(width)) = (side(height), side(width)) else {
         return Err(Failure::usage(format!("a picture cannot have {height} × {width} elements")).into());
     };
-    let scale = Scale::new(options, array, picks, number)?;
+    let scale = Scale::new(options, plane, &data_type, number)?;
     let gradient = options.colormap.and_then(Colormap::gradient);
     let may_be_nan = matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64);
     let channels = match (gradient, may_be_nan) {
@@ -163,7 +190,7 @@ pub(crate) fn write(
             out.push(alpha);
         }
     };
-    draw(array, picks, || Png::new(out, width, height, channels), pixel)?;
+    draw(plane, data_type.memory_size(), || Png::new(out, width, height, channels), pixel)?;
     Ok(scale)
 }
 
@@ -212,16 +239,15 @@ impl From<io::Error> for Error {
 
 /// Draws all pixels. Begins the picture after the first elements are read, so most errors leave no output.
 fn draw<W: Write>(
-    array: &Array,
-    picks: &[Pick],
+    plane: &impl Plane,
+    size: usize,
     begin: impl FnOnce() -> io::Result<Png<W>>,
     pixel: impl Fn(&[u8], &mut Vec<u8>),
 ) -> Result<(), Error> {
-    let size = array.data_type().memory_size();
-    let read = |slab: Slab| Elements::read(array, slab.selection(picks)).map_err(Error::Elements);
-    let mut slabs = Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT);
+    let read = |slab: Slab| plane.read(&slab).map_err(Error::Elements);
+    let mut slabs = plane.slabs();
     let mut next = slabs.next().map(read).transpose()?;
-    let all = picks.iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
+    let all = plane.picks().iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
     let progress = Progress::new(all, false);
     let mut picture = begin()?;
     let mut pixels = Vec::new();
@@ -246,17 +272,21 @@ fn draw<W: Write>(
 pub(crate) struct Scale(pub(crate) f64, pub(crate) f64);
 
 impl Scale {
-    fn new(options: &Options, array: &Array, picks: &[Pick], number: Number) -> Result<Self, Failure> {
-        match (options.range, array.data_type()) {
+    fn new(
+        options: &Options,
+        plane: &impl Plane,
+        data_type: &DataType,
+        number: Number,
+    ) -> Result<Self, Failure> {
+        match (options.range, data_type) {
             (Some((min, max)), _) => return Ok(Self(min, max)),
             (None, DataType::UInt8) => return Ok(Self(0.0, 255.0)),
             (None, DataType::Bool) => return Ok(Self(0.0, 1.0)),
             _ => {}
         }
-        let size = array.data_type().memory_size();
         let mut scale = Self(f64::INFINITY, f64::NEG_INFINITY);
-        for slab in Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
-            Elements::read(array, slab.selection(picks))?.each(size, |element| {
+        for slab in plane.slabs() {
+            plane.read(&slab)?.each(data_type.memory_size(), |element| {
                 let n = number(element);
                 if n.is_finite() {
                     scale = Self(scale.0.min(n), scale.1.max(n));

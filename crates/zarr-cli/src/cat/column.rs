@@ -214,6 +214,23 @@ fn plain(values: AnyArray) -> Result<Plain, Failure> {
     })
 }
 
+/// Returns numbers as bytes in the byte order of this machine, and booleans as `float32` with NaN for missing ones.
+#[cfg(feature = "image")]
+pub(super) fn numbers(decoded: Decoded) -> Result<Vec<u8>, Failure> {
+    let number = |truth: Option<bool>| truth.map_or(f32::NAN, |truth| f32::from(u8::from(truth)));
+    let bytes = match decoded {
+        Decoded::Numbers(values) => match plain(values)? {
+            Plain::Fixed(_, bytes) => Some(bytes),
+            Plain::Variable(..) => None,
+        },
+        Decoded::Booleans(values) => {
+            Some(values.into_iter().flat_map(|truth| number(truth).to_ne_bytes()).collect())
+        }
+        _ => None,
+    };
+    bytes.ok_or_else(|| Failure::unsupported("the decoded elements are not numbers"))
+}
+
 /// Returns elements of the types `numpy.datetime64` and `numpy.timedelta64` as times and spans.
 fn numpy_times(data_type: &DataType, bytes: &[u8]) -> Option<Cells> {
     let DataType::Extension(extension) = data_type else { return None };

@@ -5,13 +5,19 @@ use zarr_array::blocking::Array;
 use zarr_xarray::blocking::Variable;
 use zarr_xarray::{Calendar, DecodedType, Positions, TimeUnit};
 
+#[cfg(feature = "image")]
+use super::column::numbers;
 use super::column::{Column, Style};
 use super::{Args, Format, PIECE, delimited, flush_at};
+#[cfg(feature = "image")]
+use crate::elements::Elements;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::labels::{Around, Chosen};
 use crate::nested::Nested;
 use crate::npy;
 use crate::output::Output;
+#[cfg(feature = "image")]
+use crate::picture;
 use crate::select::Pick;
 use crate::slabs::{Budget, Slab, Slabs};
 use crate::stores::Stores;
@@ -28,9 +34,11 @@ pub(super) fn run(args: &Args, format: Format, target: &Target, array: &Array, s
     let around = Around::of(&args.store, target, stores).map_err(in_array)?;
     let part = Part::of(&around, &args.part.select, target).map_err(in_array)?;
     let mut output = Output::open(args.output.as_deref())?;
-    let done = match format.delimiter() {
-        Some(delimiter) => delimited::decoded(&around.dataset, &part, array, delimiter, &mut output),
-        None => part.print(format, array, &mut output),
+    let done = match (format, format.delimiter()) {
+        #[cfg(feature = "image")]
+        (Format::Png, _) => picture::print(&args.picture, &Plane { part: &part, array }, &mut output),
+        (_, Some(delimiter)) => delimited::decoded(&around.dataset, &part, array, delimiter, &mut output),
+        (_, None) => part.print(format, array, &mut output),
     };
     done.map_err(in_array)?;
     Ok(Exit::Ok)
@@ -70,12 +78,7 @@ impl Part {
             }
             Format::Npy => npy_header(self.variable.data_type(), &shape)?,
             Format::Json | Format::Text => Vec::new(),
-            #[cfg(feature = "image")]
-            Format::Png => {
-                let message = "a picture shows the elements as they are stored; leave out --decode";
-                return Err(Failure::unsupported(message));
-            }
-            _ => return Err(Failure::unsupported("--decode prints raw, json, text, npy, csv and tsv")),
+            _ => return Err(Failure::unsupported("--decode prints raw, json, text, npy, csv, tsv and png")),
         };
         for slab in self.slabs(array) {
             let count = slab.count.iter().product::<u64>();
@@ -111,6 +114,37 @@ impl Part {
             out.write(&text)?;
         }
         out.finish()
+    }
+}
+
+/// Decoded elements as a picture; missing ones are NaN.
+#[cfg(feature = "image")]
+struct Plane<'a> {
+    part: &'a Part,
+    array: &'a Array,
+}
+
+#[cfg(feature = "image")]
+impl picture::Plane for Plane<'_> {
+    fn data_type(&self) -> Result<DataType, Failure> {
+        match self.part.variable.data_type() {
+            DecodedType::Numbers(of) => Ok(of.data_type()),
+            DecodedType::Booleans => Ok(DataType::Float32),
+            other => Err(Failure::unsupported(format!("decoded elements of type {other:?} have no colour"))),
+        }
+    }
+
+    fn picks(&self) -> &[Pick] {
+        &self.part.picks
+    }
+
+    fn slabs(&self) -> Slabs<'_> {
+        self.part.slabs(self.array)
+    }
+
+    fn read(&self, slab: &Slab) -> Result<Elements, Failure> {
+        let decoded = read(&self.part.variable, &self.part.picks, slab)?.read_any()?;
+        numbers(decoded).map(Elements::Fixed)
     }
 }
 

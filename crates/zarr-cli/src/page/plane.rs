@@ -10,7 +10,7 @@ use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 
 use crate::exit::{Exit, Failure};
 use crate::json;
-use crate::picture::{self, Options, Scale};
+use crate::picture::{self, Options, Scale, Stored};
 use crate::select::Pick;
 use crate::table::bytes;
 
@@ -71,7 +71,7 @@ pub(crate) fn plane(array: &Array, asked: &Asked) -> Result<Object, Failure> {
         })
         .collect();
     let mut png = Vec::new();
-    let Scale(min, max) = match picture::write(&asked.options, array, &picks, &mut png) {
+    let Scale(min, max) = match picture::write(&asked.options, &Stored { array, picks: &picks }, &mut png) {
         Ok(scale) => scale,
         Err(picture::Error::Elements(e)) => return Err(e),
         Err(picture::Error::Picture(e)) => return Err(Failure::io(&e, "cannot make the picture")),

@@ -101,8 +101,6 @@ fn decoded_elements_print_in_every_format() {
     );
     cat(&folder, "w.zarr/place", &["--decode", "-f", "npy"])
         .fails(6, &["array \"/place\"", "no type", "json"]);
-    #[cfg(feature = "image")]
-    cat(&folder, "w.zarr/t2m", &["--decode", "-f", "png", "-s", "0"]).fails(6, &["leave out --decode"]);
     cat(&folder, "w.zarr/time", &["--decode"]).fails(6, &["array \"/time\"", "no raw form"]);
 }
 

@@ -159,6 +159,18 @@ mod picture {
         let (_, kind, pixels) = gray("cat f.zarr -f png");
         assert_eq!((kind, &pixels[..]), (GRAY_ALPHA, &[0, 255, 0, 0, 255, 255, 255, 255][..]));
         assert_eq!(gray("cat f.zarr -f png --colormap turbo").1, RGBA);
+        // Stored 2 and 4 mean 0 and 1, and 9 is missing.
+        folder.group("d.zarr");
+        let packed = json!({
+            "dimension_names": ["y", "x"],
+            "attributes": { "_FillValue": 9, "scale_factor": 0.5, "add_offset": -1.0 },
+        });
+        let codecs = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+        folder.node("d.zarr/p", &with(array(&[1, 3], "int32", &[1, 3], &json!(0), &codecs), &packed));
+        folder.write("d.zarr/p/c/0/0", le(&[2, 9, 4]));
+        let decoded = gray("cat d.zarr/p --decode -f png");
+        assert_eq!(decoded, (3, GRAY_ALPHA, vec![0, 255, 0, 0, 255, 255]));
+        assert_eq!(gray("cat d.zarr/p --decode -f png --range 0,2").2, [0, 255, 0, 0, 128, 255]);
         run(&folder, "cat h.zarr/a -f png -s 0").fails(2, &["two dimensions", "has 1"]);
         run(&folder, "cat h.zarr/a -f png -s 2:").fails(2, &["0 × 3"]);
         run(&folder, "cat h.zarr/r -f png").fails(6, &["no colour"]);
