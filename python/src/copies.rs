@@ -14,10 +14,10 @@ use zarr_array::block_on;
 use zarr_copy::{
     Chunks, Codecs, Copy, CopyResult, Done, Event, Job, Mirror, Plan, Rule, RunOptions, Shards, Size,
 };
-use zarr_hierarchy::Format;
 
 use crate::array::registry;
 use crate::error::{raised, raised_in_copy, raised_of_kind};
+use crate::groups::format_of;
 use crate::interrupt::watched;
 use crate::selection::{Along, axis, selection};
 use crate::storage::Storage;
@@ -64,7 +64,7 @@ pub(crate) fn plan_copy(
     let registry = registry().map_err(|e| raised(py, &e))?;
     let mut copy = Copy::new(storage.0.clone(), path, registry)
         .source_name(settings.name)
-        .to_format(settings.zarr_format.map(|number| if number == 2 { Format::V2 } else { Format::V3 }))
+        .to_format(settings.zarr_format.map(format_of))
         .include(settings.include)
         .exclude(settings.exclude);
     if let Some(chunks) = settings.chunks {

@@ -149,7 +149,7 @@ pub(crate) fn open_node<'py>(
     zarr_format: Option<u8>,
     use_consolidated: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let format = zarr_format.map(|number| if number == 2 { Format::V2 } else { Format::V3 });
+    let format = zarr_format.map(format_of);
     let consolidated = match use_consolidated {
         None => UseConsolidated::IfPresent,
         Some(true) => UseConsolidated::Require,
@@ -173,18 +173,19 @@ pub(crate) fn open_node<'py>(
     handle(py, node)
 }
 
-/// Creates a group of format 3 at a path, with attributes as JSON text.
+/// Creates a group at a path, with attributes as JSON text.
 #[pyfunction]
 pub(crate) fn create_group<'py>(
     py: Python<'py>,
     storage: &Storage,
     path: &str,
     attributes: &str,
+    zarr_format: u8,
     overwrite: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let storage = storage.0.clone();
     let group = group_result(py, || {
-        let meta = GroupMeta::new(Format::V3)?.with_attributes(parse(attributes)?)?;
+        let meta = GroupMeta::new(format_of(zarr_format))?.with_attributes(parse(attributes)?)?;
         Group::create_with(storage, path, meta, existing(overwrite), registry()?, &group_options())
     })?;
     handle(py, Node::Group(group))
@@ -275,6 +276,11 @@ impl NewArray {
 /// Returns the data type of a dtype of NumPy. The byte order in memory is not that of the chunks.
 fn of_dtype(dtype: &Value) -> MetaResult<Extension> {
     data_type_of_dtype(dtype, &limits()).map(|(extension, _)| extension)
+}
+
+/// Returns the format with a number.
+pub(crate) fn format_of(number: u8) -> Format {
+    if number == 2 { Format::V2 } else { Format::V3 }
 }
 
 fn group_options() -> GroupOptions {

@@ -128,3 +128,11 @@ def test_a_store_is_a_location(place: str) -> None:
         zarr_rs.create_group(zarr_rs.Store(place, read_only=True), "x")
     with pytest.raises(TypeError, match="region"):
         zarr_rs.open(store, region="here")
+
+
+def test_nodes_in_a_group_have_its_format(place: str) -> None:
+    root = zarr_rs.create_group(place, zarr_format=2, attributes={"title": "old"})
+    root.create_group("a", attributes={"n": 1}).create_array("x", shape=(4,), chunks=(2,), dtype="i4")[:] = 7
+    read: Any = zarr.open_group(place, mode="r", zarr_format=2)
+    assert (read.attrs["title"], read["a"].attrs["n"], read["a/x"][:].tolist()) == ("old", 1, [7] * 4)
+    assert {root.zarr_format, root["a"].zarr_format, root["a/x"].zarr_format} == {2}

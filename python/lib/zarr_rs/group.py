@@ -85,16 +85,23 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         return found
 
     def create_array(self, path: str, *, overwrite: bool = False, **what: Any) -> Array:
-        """Creates an array at a path below the group, with the arguments of `zarr_rs.create_array`."""
+        """Creates an array of the same format at a path below the group, with the arguments of `zarr_rs.create_array`."""
         self._check_writable()
+        what.setdefault("zarr_format", self.zarr_format)
         created = new_array(self._store.storage(), self._below(path), overwrite=overwrite, **what)
         self._handle.reload()
         return Array(self._store, created.path, writable=True, handle=created)._warn()
 
     def create_group(self, path: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False) -> Group:
-        """Creates a group at a path below the group."""
+        """Creates a group of the same format at a path below the group."""
         self._check_writable()
-        created = new_group(self._store.storage(), self._below(path), attributes, overwrite=overwrite)
+        created = new_group(
+            self._store.storage(),
+            self._below(path),
+            attributes,
+            zarr_format=self.zarr_format,
+            overwrite=overwrite,
+        )
         self._handle.reload()
         return Group(self._store, created.path, writable=True, handle=created)
 

@@ -48,9 +48,11 @@ def new_array(
     return _native.create_array(storage, path, new, overwrite)
 
 
-def new_group(storage: Storage, path: str, attributes: Mapping[str, Any] | None, *, overwrite: bool) -> GroupHandle:
+def new_group(
+    storage: Storage, path: str, attributes: Mapping[str, Any] | None, *, zarr_format: int, overwrite: bool
+) -> GroupHandle:
     """Creates a group."""
-    return _native.create_group(storage, path, json.dumps(dict(attributes or {})), overwrite)
+    return _native.create_group(storage, path, json.dumps(dict(attributes or {})), zarr_format, overwrite)
 
 
 def _lengths(shape: int | Sequence[int]) -> list[int]:

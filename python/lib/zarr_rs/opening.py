@@ -124,12 +124,13 @@ def create_group(
     path: str = "/",
     *,
     attributes: Mapping[str, Any] | None = None,
+    zarr_format: Literal[2, 3] = 3,
     overwrite: bool = False,
     **access: Any,
 ) -> Group:
-    """Creates a group of format 3, and the groups above it that are missing."""
+    """Creates a group, and the groups above it that are missing."""
     store = store_of(location, access, "r+")
-    created = new_group(store.storage(), path, attributes, overwrite=overwrite)
+    created = new_group(store.storage(), path, attributes, zarr_format=zarr_format, overwrite=overwrite)
     return Group(store, created.path, writable=True, handle=created)
 
 
