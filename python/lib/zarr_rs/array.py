@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from zarr_rs.selections import Selection
 
 
+#: The attribute in which xarray keeps the names of dimensions in format 2.
+DIMENSIONS = "_ARRAY_DIMENSIONS"
+
+
 @dataclasses.dataclass(frozen=True)
 class Explanation:
     """What a read of a selection costs."""
@@ -155,6 +159,11 @@ class Array(Node[ArrayHandle]):
         """The names of the dimensions."""
         names = self._document.get("dimension_names")
         return None if names is None else tuple(names)
+
+    @property
+    def _dimensions(self) -> tuple[str | None, ...]:
+        """The names of the dimensions, of format 3 or as xarray writes them to format 2; empty if there are none."""
+        return self.dimension_names or tuple(self.attrs.get(DIMENSIONS) or ())
 
     def __len__(self) -> int:
         if not self.shape:

@@ -7,10 +7,8 @@ import dataclasses
 import datetime
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-import numpy as np
 
 from zarr_rs import _native, threads
 from zarr_rs.array import Array
@@ -20,7 +18,7 @@ from zarr_rs.opening import open, store_of
 from zarr_rs.selections import orthogonal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_rs._native import Look
     from zarr_rs.group import Group
@@ -182,8 +180,8 @@ def copy(
     >>> zarr_rs.open_array(series).chunks
     (365, 10, 10)
     """
-    run = {"resume": resume, "verify": verify, "join": join, "lease": lease, "progress": progress}
-    return plan_copy(source, **changes).run(destination, path, **run)  # type: ignore[arg-type]
+    plan = plan_copy(source, **changes)
+    return plan.run(destination, path, resume=resume, verify=verify, join=join, lease=lease, progress=progress)
 
 
 async def copy_async(
@@ -286,7 +284,7 @@ def _selected(node: Array | Group, select: Any) -> list[Entry] | dict[str, Entry
         entries = orthogonal(select, node.shape).entries
         return [_kept(entry) for entry in entries]
     arrays = [node] if isinstance(node, Array) else node.arrays().values()
-    lengths = {name: length for array in arrays for name, length in zip(_names(array), array.shape, strict=False)}
+    lengths = {name: length for array in arrays for name, length in zip(array._dimensions, array.shape, strict=False)}
     selected = {}
     for name, key in select.items():
         if name not in lengths:
@@ -294,13 +292,9 @@ def _selected(node: Array | Group, select: Any) -> list[Entry] | dict[str, Entry
             raise NotFoundError(f"select: there is no dimension {name!r}; the arrays have {known}")
         selected[name] = _kept(orthogonal(key, (lengths[name],)).entries[0])
     if isinstance(node, Array):
-        return [selected.get(name or "", (0, length, 1)) for name, length in zip(_names(node), node.shape, strict=True)]
+        sides = zip(node._dimensions, node.shape, strict=True)
+        return [selected.get(name or "", (0, length, 1)) for name, length in sides]
     return selected
-
-
-def _names(array: Array) -> Sequence[str | None]:
-    """Returns the names of the dimensions, of format 3 or as xarray writes them to format 2."""
-    return array.dimension_names or array.attrs.get("_ARRAY_DIMENSIONS") or ()
 
 
 def _kept(entry: Entry) -> Entry:
@@ -320,8 +314,10 @@ def _text(lengths: Lengths | None) -> str | None:
             return lengths
         case Mapping():
             return ",".join(f"{name}={length}" for name, length in lengths.items())
+        case Sequence():
+            return json.dumps(list(lengths), default=int)
         case _:
-            return json.dumps([lengths] if np.ndim(lengths) == 0 else list(lengths), default=int)  # type: ignore[arg-type]
+            return str(int(lengths))
 
 
 def _codecs(codecs: Codecs | None) -> str | None:

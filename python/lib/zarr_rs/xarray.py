@@ -11,7 +11,7 @@ from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, 
 from xarray.backends.zarr import FillValueCoder
 from xarray.core import indexing
 
-from zarr_rs.array import Array
+from zarr_rs.array import DIMENSIONS, Array
 from zarr_rs.errors import MetadataError
 from zarr_rs.opening import open_group
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from zarr_rs.group import Group
-
-#: The attribute with the names of dimensions in format 2.
-_DIMENSIONS = "_ARRAY_DIMENSIONS"
 
 
 class Backend(BackendEntrypoint):
@@ -136,7 +133,7 @@ class _Variables(AbstractDataStore):
 
 def _variable(array: Array) -> xr.Variable:
     attributes = array.attrs.asdict()
-    dimensions = array.dimension_names or attributes.get(_DIMENSIONS) or ()
+    dimensions = array._dimensions
     if len(dimensions) != array.ndim or None in dimensions:
         raise MetadataError(f"array {array.path!r}: not all {array.ndim} dimensions have a name, as xarray needs it")
     encoding: dict[str, Any] = {"chunks": array.chunks, "shards": array.shards}
@@ -156,7 +153,7 @@ def _variable(array: Array) -> xr.Variable:
 
 def _without(attributes: dict[str, Any]) -> dict[str, Any]:
     """Returns attributes without those that say how they are stored."""
-    hidden = {name for name in attributes if name == _DIMENSIONS or name.lower().startswith("_nc")}
+    hidden = {name for name in attributes if name == DIMENSIONS or name.lower().startswith("_nc")}
     return {name: value for name, value in attributes.items() if name not in hidden}
 
 
