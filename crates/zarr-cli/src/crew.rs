@@ -1,9 +1,10 @@
 //! Works on the parts of an array in several threads, within a bound of memory.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use zarr_array::{Storage, node};
+use zarr_array::{Storage, block_on, node};
+use zarr_engine::Gate;
 
 use crate::exit::Failure;
 
@@ -27,7 +28,7 @@ pub(crate) fn each<T: Send>(
     size: impl Fn(&T) -> u64 + Sync,
     job: impl Fn(T) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
-    let (items, room, failed) = (Mutex::new(items.fuse()), Room::default(), Mutex::new(None));
+    let (items, room, failed) = (Mutex::new(items.fuse()), Gate::new(usize::MAX, MEMORY), Mutex::new(None));
     let work = || {
         while lock(&failed).is_none() {
             let next = lock(&items).next();
@@ -35,7 +36,7 @@ pub(crate) fn each<T: Send>(
                 None => break,
                 Some(Err(e)) => Err(e),
                 Some(Ok(item)) => {
-                    let _taken = room.take(size(&item).min(MEMORY));
+                    let _taken = block_on(room.enter(size(&item)));
                     job(item)
                 }
             };
@@ -52,36 +53,6 @@ pub(crate) fn each<T: Send>(
         work();
     });
     failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
-}
-
-/// The memory that is taken, in bytes.
-#[derive(Default)]
-struct Room {
-    taken: Mutex<u64>,
-    given: Condvar,
-}
-
-impl Room {
-    /// Waits until there is memory of this size, and takes it.
-    fn take(&self, bytes: u64) -> Taken<'_> {
-        let is_full = |taken: &mut u64| *taken + bytes > MEMORY;
-        let taken = self.given.wait_while(lock(&self.taken), is_full);
-        *taken.unwrap_or_else(PoisonError::into_inner) += bytes;
-        Taken { room: self, bytes }
-    }
-}
-
-/// Memory that is given back in the end, also by a thread that panics.
-struct Taken<'a> {
-    room: &'a Room,
-    bytes: u64,
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        *lock(&self.room.taken) -= self.bytes;
-        self.room.given.notify_all();
-    }
 }
 
 /// Takes a lock. A thread that panicked has left no broken state behind it.
