@@ -162,8 +162,14 @@ class Array(Node[ArrayHandle]):
 
     @property
     def _dimensions(self) -> tuple[str | None, ...]:
-        """The names of the dimensions, of format 3 or as xarray writes them to format 2; empty if there are none."""
-        return self.dimension_names or tuple(self.attrs.get(DIMENSIONS) or ())
+        """The names of the dimensions, of format 3, or as xarray or netCDF-C write them to format 2; empty without names."""
+        if self.zarr_format == 3:
+            return self.dimension_names or ()
+        attributes = self.attrs.asdict()
+        # netCDF-C writes paths, older versions of it to `.zarray`.
+        recent, old = attributes.get("_nczarr_array"), self.metadata.get("_NCZARR_ARRAY")
+        paths = _names(recent, "dimension_references") or _names(old, "dimrefs")
+        return _names(attributes, DIMENSIONS) or tuple(path.rpartition("/")[2] for path in paths)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -390,6 +396,12 @@ class Explainer:
     def __getitem__(self, key: Any) -> Explanation:
         selection = selections.basic(key, self._array.shape)
         return Explanation(**self._array._handle.explain(selection.entries, selection.points))
+
+
+def _names(members: Any, name: str) -> tuple[str, ...]:
+    """Returns a member of a JSON object that is a list of texts; empty if it is not there or anything else."""
+    found = members.get(name) if isinstance(members, dict) else None
+    return tuple(found) if isinstance(found, list) and all(isinstance(text, str) for text in found) else ()
 
 
 def _is_plain(dtype: np.dtype[Any]) -> bool:

@@ -88,11 +88,11 @@ class Node(Generic[H]):
     def _warn(self) -> Self:
         """Gives the diagnostics of the metadata as warnings."""
         for note in self._handle.diagnostics:
-            warnings.warn(ZarrDiagnostic(*note), stacklevel=_callers_level())
+            warnings.warn(ZarrDiagnostic(*note), stacklevel=callers_level())
         return self
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """Returns the level in the stack of the first function that is not of this package."""
     frame: FrameType | None = sys._getframe(1)
     level = 1

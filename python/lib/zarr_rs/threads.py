@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _executor: ThreadPoolExecutor | None = None
 
-#: The number of tasks that share the items of a call.
+#: The number of threads, and of tasks that share the items of a call. They wait for stores more than they compute.
 _TASKS = 32
 
 P = ParamSpec("P")
@@ -29,7 +29,7 @@ async def run(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> 
     """Does the work in a thread. Threads are started when they are needed."""
     global _executor
     if _executor is None:
-        _executor = ThreadPoolExecutor(thread_name_prefix="zarr_rs")
+        _executor = ThreadPoolExecutor(_TASKS, thread_name_prefix="zarr_rs")
     call = functools.partial(work, *arguments, **options)
     return await asyncio.get_running_loop().run_in_executor(_executor, call)
 

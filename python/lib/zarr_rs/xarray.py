@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, StoreBackendEntrypoint
-from xarray.backends.zarr import FillValueCoder
 from xarray.core import indexing
 
+from zarr_rs import threads
 from zarr_rs.array import DIMENSIONS, Array
 from zarr_rs.errors import MetadataError
+from zarr_rs.missing import missing_value
+from zarr_rs.nodes import callers_level
 from zarr_rs.opening import open_group
 
 if TYPE_CHECKING:
@@ -20,12 +25,30 @@ if TYPE_CHECKING:
 
     from zarr_rs.group import Group
 
+#: The largest size of a coordinate that is read together with others, in bytes.
+_TOGETHER = 1 << 20
+
 
 class Backend(BackendEntrypoint):
     """Opens groups of arrays with named dimensions as datasets of xarray.
 
     Arrays are read by the engine, without zarr-python; xarray itself decodes times, scales and masks. A dataset can be read
     by the processes of Dask. Datasets are written with `to_zarr`, which uses zarr-python.
+
+    The metadata of all variables is read at once, and so are the coordinates of dimensions. `load` reads one variable after
+    the other, as xarray does it; `load_async`, and `chunks={}` with Dask, read many at once.
+
+    A dataset is that of `engine="zarr"`, with these differences:
+
+    - `_FillValue` of format 3 may be a number, `"NaN"`, or `null`, as other programs than xarray write it. What xarray
+      would refuse is a warning of class `ZarrDiagnostic`.
+    - Names of dimensions are read from both forms of netCDF-C, and its own attributes, `_nc*`, are hidden in both formats.
+    - `use_zarr_fill_value_as_mask` works.
+    - A piece of Dask is a whole shard.
+    - `open_groups` with `group` names the groups from that group on, `/` and `/a`.
+
+    What xarray decodes is as in xarray, also where zarr-xarray, the crate in Rust, does better: one variable that cannot be
+    decoded, such as a time without a date or an array without names of dimensions, closes the whole dataset.
 
     >>> import numpy as np, xarray as xr
     >>> store = zarr_rs.Store("memory://")
@@ -55,11 +78,13 @@ class Backend(BackendEntrypoint):
         consolidated: bool | None = None,
         storage_options: Mapping[str, Any] | None = None,
         zarr_format: Any = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
     ) -> xr.Dataset:
         """Opens the dataset of a group.
 
         `filename_or_obj` is what `zarr_rs.open` takes: a path, a URL, or a `zarr_rs.Store`. `storage_options` are the
-        arguments of `zarr_rs.Store`; `group` is the path of the group.
+        arguments of `zarr_rs.Store`; `group` is the path of the group. `use_zarr_fill_value_as_mask` says whether the fill
+        value of an array marks missing elements; by default it does so in format 2.
         """
         opened = open_group(
             filename_or_obj,
@@ -77,7 +102,7 @@ class Backend(BackendEntrypoint):
             "use_cftime": use_cftime,
             "decode_timedelta": decode_timedelta,
         }
-        return _dataset(opened, decoding)
+        return _dataset(opened, use_zarr_fill_value_as_mask, decoding)
 
     def open_groups_as_dict(
         self,
@@ -87,6 +112,7 @@ class Backend(BackendEntrypoint):
         consolidated: bool | None = None,
         storage_options: Mapping[str, Any] | None = None,
         zarr_format: Any = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
         **decoding: Any,
     ) -> dict[str, xr.Dataset]:
         """Opens the datasets of a group and of all groups below it, by path."""
@@ -99,30 +125,41 @@ class Backend(BackendEntrypoint):
         )
         below = [path for path, kind, *_ in root._handle.walk(None) if kind == "group"]
         start = root.path.rstrip("/")
-        relative = (path.removeprefix(f"{start}/") for path in sorted(below))
-        return {"/": _dataset(root, decoding)} | {f"/{path}": _dataset(root.group(path), decoding) for path in relative}
+        relative = sorted(path.removeprefix(f"{start}/") for path in below)
+        groups = {"/": root} | {f"/{path}": root.group(path) for path in relative}
+        return {path: _dataset(found, use_zarr_fill_value_as_mask, decoding) for path, found in groups.items()}
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xr.DataTree:
         """Opens a group and all groups below it as a tree, with the arguments of `open_groups_as_dict`."""
         return xr.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
 
 
-def _dataset(group: Group, decoding: Mapping[str, Any]) -> xr.Dataset:
+def _dataset(group: Group, fill_is_missing: bool | None, decoding: Mapping[str, Any]) -> xr.Dataset:
     """Returns the dataset of the arrays of a group, decoded by xarray."""
-    return StoreBackendEntrypoint().open_dataset(_Variables(group), **decoding)
+    dropped = decoding.get("drop_variables") or ()
+    dropped = {dropped} if isinstance(dropped, str) else set(dropped)
+    return StoreBackendEntrypoint().open_dataset(_Variables(group, fill_is_missing, dropped), **decoding)
 
 
 class _Variables(AbstractDataStore):
     """The arrays of a group as variables of xarray, not decoded."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: Group, fill_is_missing: bool | None, dropped: set[str]) -> None:
         self._group = group
+        self._fill_is_missing = group.zarr_format == 2 if fill_is_missing is None else fill_is_missing
+        self._dropped = dropped
 
     def get_variables(self) -> dict[str, xr.Variable]:
-        return {name: _variable(array) for name, array in self._group.arrays().items()}
+        arrays = {name: array for name, array in self._group.arrays().items() if name not in self._dropped}
+        small = [name for name, array in arrays.items() if array._dimensions == (name,) and array.nbytes <= _TOGETHER]
+        coordinates = _Coordinates(arrays[name] for name in small)
+        return {
+            name: _variable(array, _Elements(array, coordinates if name in small else None), self._fill_is_missing)
+            for name, array in arrays.items()
+        }
 
     def get_attrs(self) -> dict[str, Any]:
-        return _without(self._group.attrs.asdict())
+        return _visible(self._group.attrs.asdict())
 
     def get_dimensions(self) -> dict[str, int]:
         return {}
@@ -131,8 +168,10 @@ class _Variables(AbstractDataStore):
         pass
 
 
-def _variable(array: Array) -> xr.Variable:
-    attributes = array.attrs.asdict()
+def _variable(array: Array, elements: _Elements, fill_is_missing: bool) -> xr.Variable:
+    attributes = _visible(array.attrs.asdict())
+    if array.zarr_format == 2:
+        attributes.pop(DIMENSIONS, None)
     dimensions = array._dimensions
     if len(dimensions) != array.ndim or None in dimensions:
         raise MetadataError(f"array {array.path!r}: not all {array.ndim} dimensions have a name, as xarray needs it")
@@ -141,27 +180,67 @@ def _variable(array: Array) -> xr.Variable:
     encoding["preferred_chunks"] = dict(zip(dimensions, pieces, strict=True))
     if array.dtype.kind == "T":
         encoding["dtype"] = array.dtype  # otherwise xarray decodes strings to objects
-    if array.zarr_format == 3:
-        encoding["fill_value"] = array.fill_value
+    if fill_is_missing:
+        if array.zarr_format == 3 or array.metadata.get("fill_value") is not None:
+            attributes["_FillValue"] = array.fill_value
+    else:
+        if array.zarr_format == 3:
+            encoding["fill_value"] = array.fill_value
         if "_FillValue" in attributes:
-            attributes["_FillValue"] = FillValueCoder.decode(attributes["_FillValue"], array.dtype)
-    elif array.metadata.get("fill_value") is not None:
-        # In format 2 the value of elements that are not stored marks missing ones, too.
-        attributes["_FillValue"] = array.fill_value
-    return xr.Variable(dimensions, indexing.LazilyIndexedArray(_Elements(array)), _without(attributes), encoding)
+            _name_missing(attributes, array)
+    return xr.Variable(dimensions, indexing.LazilyIndexedArray(elements), attributes, encoding)
 
 
-def _without(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Returns attributes without those that say how they are stored."""
-    hidden = {name for name in attributes if name == DIMENSIONS or name.lower().startswith("_nc")}
-    return {name: value for name, value in attributes.items() if name not in hidden}
+def _name_missing(attributes: dict[str, Any], array: Array) -> None:
+    """Replaces the stored form of the attribute `_FillValue` by the missing value, or removes it."""
+    try:
+        missing, odd = missing_value(attributes.pop("_FillValue"), array.dtype)
+    except MetadataError as e:
+        raise MetadataError(f"array {array.path!r}, member '/attributes/_FillValue': {e}") from None
+    if odd is not None:
+        warnings.warn(odd, stacklevel=callers_level())
+    if missing is not None:
+        attributes["_FillValue"] = missing
+
+
+def _visible(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Returns attributes without those of netCDF-C."""
+    return {name: value for name, value in attributes.items() if not name.lower().startswith("_nc")}
+
+
+class _Coordinates:
+    """The coordinates of dimensions. When elements of one are needed, all are read at once.
+
+    xarray reads them one after the other, for their indexes, and the first and the last element of times before.
+    """
+
+    def __init__(self, arrays: Iterable[Array]) -> None:
+        self._arrays = list(arrays)
+        self._lock = threading.Lock()
+        self._found: dict[str, np.ndarray[Any, Any]] | None = None
+
+    def elements(self, array: Array) -> np.ndarray[Any, Any] | None:
+        """Returns the elements of a coordinate. Returns `None` if they cannot be read."""
+        with self._lock:
+            if self._found is None:
+                self._found = self._read()
+        return self._found.get(array.path)
+
+    def _read(self) -> dict[str, np.ndarray[Any, Any]]:
+        with ThreadPoolExecutor(len(self._arrays)) as pool:
+            reads = {array.path: pool.submit(array.read) for array in self._arrays}
+        return {path: read.result() for path, read in reads.items() if read.exception() is None}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Coordinates, (self._arrays,)
 
 
 class _Elements(BackendArray):
     """The elements of an array, which are read when they are needed."""
 
-    def __init__(self, array: Array) -> None:
+    def __init__(self, array: Array, coordinates: _Coordinates | None) -> None:
         self._array = array
+        self._coordinates = coordinates
         self.shape = array.shape
         self.dtype = array.dtype
 
@@ -169,5 +248,13 @@ class _Elements(BackendArray):
         support = indexing.IndexingSupport.OUTER
         return indexing.explicit_indexing_adapter(key, self.shape, support, self._read)
 
+    async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
+        support = indexing.IndexingSupport.OUTER
+        return await indexing.async_explicit_indexing_adapter(key, self.shape, support, self._read_async)
+
+    async def _read_async(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
+        return await threads.run(self._read, key)
+
     def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
-        return np.asarray(self._array.oindex[key], self.dtype)
+        found = None if self._coordinates is None else self._coordinates.elements(self._array)
+        return np.asarray(self._array.oindex[key] if found is None else found[key], self.dtype)
