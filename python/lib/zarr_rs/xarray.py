@@ -16,14 +16,13 @@ from xarray.core import indexing
 from zarr_rs import threads
 from zarr_rs.array import DIMENSIONS, Array
 from zarr_rs.errors import MetadataError
+from zarr_rs.group import Group
 from zarr_rs.missing import missing_value
 from zarr_rs.nodes import callers_level
 from zarr_rs.opening import open_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from zarr_rs.group import Group
+    from collections.abc import Iterable, Iterator, Mapping
 
 #: The largest size of a coordinate that is read together with others, in bytes.
 _TOGETHER = 1 << 20
@@ -102,7 +101,7 @@ class Backend(BackendEntrypoint):
             "use_cftime": use_cftime,
             "decode_timedelta": decode_timedelta,
         }
-        return _dataset(opened, use_zarr_fill_value_as_mask, decoding)
+        return _dataset(_Variables(opened, opened.arrays(), use_zarr_fill_value_as_mask), decoding)
 
     def open_groups_as_dict(
         self,
@@ -123,34 +122,45 @@ class Backend(BackendEntrypoint):
             zarr_format=zarr_format,
             **(storage_options or {}),
         )
-        below = [path for path, kind, *_ in root._handle.walk(None) if kind == "group"]
-        start = root.path.rstrip("/")
-        relative = sorted(path.removeprefix(f"{start}/") for path in below)
-        groups = {"/": root} | {f"/{path}": root.group(path) for path in relative}
-        return {path: _dataset(found, use_zarr_fill_value_as_mask, decoding) for path, found in groups.items()}
+        variables = {path: _Variables(group, arrays, use_zarr_fill_value_as_mask) for path, group, arrays in _groups(root)}
+        return {path: _dataset(found, decoding) for path, found in variables.items()}
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xr.DataTree:
         """Opens a group and all groups below it as a tree, with the arguments of `open_groups_as_dict`."""
         return xr.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
 
 
-def _dataset(group: Group, fill_is_missing: bool | None, decoding: Mapping[str, Any]) -> xr.Dataset:
-    """Returns the dataset of the arrays of a group, decoded by xarray."""
+def _groups(root: Group) -> Iterator[tuple[str, Group, dict[str, Array]]]:
+    """Yields a group and those below, parents first: their paths from it on, and the arrays in them. Metadata is read once."""
+    waiting = [("/", root)]
+    while waiting:
+        path, group = waiting.pop()
+        members = dict(group._members())
+        yield path, group, {name: member for name, member in members.items() if isinstance(member, Array)}
+        below = path.rstrip("/")
+        waiting += [(f"{below}/{name}", member) for name, member in members.items() if isinstance(member, Group)][::-1]
+
+
+def _dataset(variables: _Variables, decoding: Mapping[str, Any]) -> xr.Dataset:
+    """Returns the dataset of variables, decoded by xarray."""
     dropped = decoding.get("drop_variables") or ()
-    dropped = {dropped} if isinstance(dropped, str) else set(dropped)
-    return StoreBackendEntrypoint().open_dataset(_Variables(group, fill_is_missing, dropped), **decoding)
+    variables.drop({dropped} if isinstance(dropped, str) else set(dropped))
+    return StoreBackendEntrypoint().open_dataset(variables, **decoding)
 
 
 class _Variables(AbstractDataStore):
     """The arrays of a group as variables of xarray, not decoded."""
 
-    def __init__(self, group: Group, fill_is_missing: bool | None, dropped: set[str]) -> None:
+    def __init__(self, group: Group, arrays: dict[str, Array], fill_is_missing: bool | None) -> None:
         self._group = group
+        self._arrays = arrays
         self._fill_is_missing = group.zarr_format == 2 if fill_is_missing is None else fill_is_missing
-        self._dropped = dropped
+
+    def drop(self, names: set[str]) -> None:
+        self._arrays = {name: array for name, array in self._arrays.items() if name not in names}
 
     def get_variables(self) -> dict[str, xr.Variable]:
-        arrays = {name: array for name, array in self._group.arrays().items() if name not in self._dropped}
+        arrays = self._arrays
         small = [name for name, array in arrays.items() if array._dimensions == (name,) and array.nbytes <= _TOGETHER]
         coordinates = _Coordinates(arrays[name] for name in small)
         return {
