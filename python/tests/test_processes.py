@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
+import zarr_rs
 from conftest import no_fallback, ours, pipeline
 
 
@@ -65,6 +66,24 @@ def test_a_child_of_fork_uses_the_handle_of_the_parent(tmp_path: Any) -> None:
         os._exit(0 if total(array) == 100_000 else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert total(array) == 100_000
+
+
+def write_row_numbers(array: zarr_rs.Array, part: tuple[slice, ...]) -> None:
+    rows = np.arange(array.shape[0], dtype=array.dtype)[part[0], None]
+    array[part] = np.broadcast_to(rows, array[part].shape)
+
+
+@pytest.mark.parametrize("stored", [{"chunks": (10, 10)}, {"chunks": (5, 5), "shards": (20, 20)}])
+def test_processes_write_partitions_and_parts_that_cut_chunks(stored: Any, tmp_path: Any) -> None:
+    array = zarr_rs.create_array(tmp_path / "d", shape=(67, 45), dtype="i4", fill_value=-1, **stored)
+    aligned = zarr_rs.partitions(array, target_bytes=4 * 20 * 20)
+    cut = [(slice(row, row + 7), slice(col, col + 7)) for row in range(0, 67, 7) for col in range(0, 45, 7)]
+    context = multiprocessing.get_context("forkserver")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        for parts in (aligned, cut + cut):  # twice: what a scheduler that lost an answer does
+            array[...] = -1
+            list(pool.map(write_row_numbers, [array] * len(parts), parts))
+            np.testing.assert_array_equal(array[...], np.repeat(np.arange(67), 45).reshape(67, 45))
 
 
 def test_threads_read_and_write_the_same_array(store: Any) -> None:

@@ -19,6 +19,7 @@ from zarr_rs.copying import Copied, CopyPlan, Estimate, Synced, copy, copy_async
 from zarr_rs.errors import ZarrDiagnostic, ZarrError
 from zarr_rs.group import Group
 from zarr_rs.opening import create_array, create_group, open, open_array, open_async, open_group
+from zarr_rs.partition import blocks, partitions
 from zarr_rs.pipeline import CodecPipeline
 from zarr_rs.report import Counts, FallbackWarning, counts
 from zarr_rs.store import Store
@@ -38,6 +39,7 @@ __all__ = [
     "ZarrDiagnostic",
     "ZarrError",
     "__version__",
+    "blocks",
     "copy",
     "copy_async",
     "counts",
@@ -48,6 +50,7 @@ __all__ = [
     "open_array",
     "open_async",
     "open_group",
+    "partitions",
     "plan_copy",
     "sync",
 ]
