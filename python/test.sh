@@ -13,7 +13,7 @@ trap 'rm -rf "$place"' EXIT
 bin="$place/venv/bin"
 # The profile for development checks arithmetic for overflow, and compiles sooner.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0 MATURIN_PEP517_ARGS="--profile dev"
-"$bin/pip" install --quiet . "$zarr" pytest pytest-asyncio mypy xarray cftime dask distributed pyarrow tqdm nbclient ipykernel matplotlib \
+"$bin/pip" install --quiet . "$zarr" pytest pytest-asyncio mypy xarray cftime dask distributed cubed pyarrow tqdm nbclient ipykernel matplotlib \
     -r ../conformance/services/requirements.txt
 "$bin/pip" list | grep -E '^(numpy|numcodecs|zarr|zarr-rs) '
 "$bin/python" -m pytest --quiet tests
