@@ -369,7 +369,7 @@ pub fn percent_decoded(text: &str) -> Option<Vec<u8>> {
 pub fn redacted(url: &str) -> String {
     let scheme = scheme_of(url).unwrap_or_default();
     let (start, rest) = url.split_at(if scheme.is_empty() { 0 } else { scheme.len() + "://".len() });
-    let (credentials, rest) = split_credentials(rest, !scheme.is_empty());
+    let (credentials, rest) = split_credentials(scheme, rest);
     let hidden = if credentials.contains(ENDS_OF_HOST) { "…@" } else { "" };
     let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
     // In other schemes `#` and `;` are part of a key.
@@ -384,13 +384,19 @@ pub fn redacted(url: &str) -> String {
 /// The characters that end the host of a URL.
 const ENDS_OF_HOST: [char; 3] = ['/', '?', '#'];
 
-/// Splits `rest`, the part of a URL after its scheme, into the credentials at its start and the text after their `@`. A
-/// text without a scheme has credentials only if it has a `:`, because a name of a file may contain an `@`.
-fn split_credentials(rest: &str, has_scheme: bool) -> (&str, &str) {
-    let host = &rest[..rest.find(ENDS_OF_HOST).unwrap_or(rest.len())];
-    let end = match host.contains(':') {
-        true => rest.rfind('@'),
-        false => host.rfind('@').filter(|_| has_scheme),
+/// Splits `rest`, the part of a URL after `scheme`, into the credentials at its start and the text after their `@`. A
+/// text without a scheme is a name of a file, which may contain an `@`, or a mistyped URL: it has credentials if a `:`
+/// comes before the `@`.
+fn split_credentials<'a>(scheme: &str, rest: &'a str) -> (&'a str, &'a str) {
+    // Only the URL of a file has no host.
+    let is_file = scheme.eq_ignore_ascii_case("file");
+    let from = if is_file { 0 } else { rest.len() - rest.trim_start_matches('/').len() };
+    let host = &rest[..rest[from..].find(ENDS_OF_HOST).map_or(rest.len(), |end| from + end)];
+    let last = rest.rfind('@');
+    let end = match scheme {
+        "" => last.filter(|end| rest[..*end].contains(':')),
+        _ if host.contains(':') => last,
+        _ => host.rfind('@'),
     };
     end.map_or(("", rest), |end| (&rest[..end], &rest[end + 1..]))
 }
@@ -507,9 +513,17 @@ mod tests {
             ("http://host:80/a@b?c", "http://…@b?…"),
             ("http://host:80/a", "http://host:80/a"),
             ("http:/user:pass@host/a", "…@host/a"),
+            ("http//user:pass@host/a", "…@host/a"),
+            ("http;//user:pass@host/a", "…@host/a"),
+            ("http:user:pass@host/a", "host/a"),
+            ("http:\\\\user:pass@host/a", "host/a"),
+            ("http:///user:pass@host/a", "http://…@host/a"),
+            ("s3:////key:se/cret@bucket/a", "s3://…@bucket/a"),
             ("user:pass@host/a", "host/a"),
             ("file:///a:b/c@d", "file:///a:b/c@d"),
             ("a@b", "a@b"),
+            ("a/b@c@d", "a/b@c@d"),
+            ("https://to@ken@host/a@b", "https://host/a@b"),
             ("plain", "plain"),
         ] {
             assert_eq!(redacted(url), shown, "{url}");
