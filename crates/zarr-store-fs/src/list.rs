@@ -1,7 +1,8 @@
 //! Lists directories in the order of keys, page by page.
 //!
 //! Objects are regular files and links to them. Not listed are names that no key can have (not UTF-8, or with a
-//! backslash), files of writers, FIFOs, sockets and devices, broken links, and links to a directory that contains them:
+//! backslash), files of writers, FIFOs, sockets and devices (a directory that holds one is, because it can be a
+//! document), broken links, and links to a directory that contains them:
 //! its files are listed by their own paths, and the link would make endless keys. Below a link to a directory of the
 //! store, further such links are not listed either: directories that link to each other would be listed once for each
 //! order of the links.
@@ -41,6 +42,16 @@ impl Walk<'_> {
     }
 }
 
+/// An entry of a directory.
+enum Entry {
+    /// The name of a regular file.
+    Object(String),
+    /// The name of a directory, with its slash.
+    Directory(String),
+    /// A FIFO, a socket or a device.
+    Irregular,
+}
+
 impl FsStore {
     /// Adds the keys below `prefix`, in order. In byte order `a.b` comes before `a/b`, so directories are sorted with
     /// their slash.
@@ -66,15 +77,15 @@ impl FsStore {
         Ok(())
     }
 
-    /// Whether there is an object below `prefix`. Stops at the first one.
+    /// Whether there is an object below `prefix`, or a file that cannot be one. Stops at the first one.
     fn holds_object(&self, prefix: &str) -> StoreResult<bool> {
         let mut below = Vec::new();
         let mut found = false;
-        let looked = self.entries(prefix, |name| {
-            if name.ends_with('/') {
-                below.push(name);
-            } else {
-                found = true;
+        let looked = self.entries(prefix, |entry| {
+            match entry {
+                Entry::Directory(name) => below.push(name),
+                // Reading an irregular file returns an error: the directory must not look empty.
+                Entry::Object(_) | Entry::Irregular => found = true,
             }
             !found
         });
@@ -95,17 +106,19 @@ impl FsStore {
     /// Returns the names in the directory of `prefix`, in the order of keys.
     fn sorted(&self, prefix: &str) -> StoreResult<Vec<String>> {
         let mut names = Vec::new();
-        self.entries(prefix, |name| {
-            names.push(name);
+        self.entries(prefix, |entry| {
+            match entry {
+                Entry::Object(name) | Entry::Directory(name) => names.push(name),
+                Entry::Irregular => {}
+            }
             true
         })?;
         names.sort_unstable();
         Ok(names)
     }
 
-    /// Calls `each` with the names in the directory of `prefix`, unsorted, while it returns `true`. Names of
-    /// directories end with `/`.
-    fn entries(&self, prefix: &str, mut each: impl FnMut(String) -> bool) -> StoreResult<()> {
+    /// Calls `each` with the entries of the directory of `prefix`, unsorted, while it returns `true`.
+    fn entries(&self, prefix: &str, mut each: impl FnMut(Entry) -> bool) -> StoreResult<()> {
         let error = |e| failed(e, "cannot list the directory").with_key(prefix);
         let Some(dir) = present(self.root.directory(prefix)).map_err(error)? else {
             return Ok(());
@@ -127,12 +140,13 @@ impl FsStore {
                 FileType::Symlink | FileType::Unknown => self.kind_at_end(prefix, name)?,
                 kind => Some(kind),
             };
-            let name = match kind {
-                Some(FileType::RegularFile) => name.to_owned(),
-                Some(FileType::Directory) => format!("{name}/"),
-                _ => continue,
+            let entry = match kind {
+                Some(FileType::RegularFile) => Entry::Object(name.to_owned()),
+                Some(FileType::Directory) => Entry::Directory(format!("{name}/")),
+                Some(_) => Entry::Irregular,
+                None => continue,
             };
-            if !each(name) {
+            if !each(entry) {
                 break;
             }
         }

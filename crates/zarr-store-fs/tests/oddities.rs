@@ -113,6 +113,22 @@ fn reading_a_file_that_is_not_regular_is_an_error() {
     assert_eq!(list(&at.store).unwrap(), ["itself"]);
 }
 
+/// A FIFO can have the name of a document, so a directory with a FIFO is not listed as if it were empty.
+#[test]
+fn a_directory_with_an_irregular_file_is_listed() {
+    let at = Fixture::new();
+    let root = at.dir.path().join("root");
+    for directory in ["pipe", "device", "empty"] {
+        fs::create_dir_all(root.join(directory)).unwrap();
+    }
+    mknodat(CWD, root.join("pipe/zarr.json"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    at.link("/dev/null", "device/zarr.json");
+    let dir = block_on(Storage::from(at.store.clone()).list_dir(&Prefix::root())).unwrap();
+    let prefixes: Vec<&str> = dir.prefixes.iter().map(Prefix::as_str).collect();
+    assert_eq!(prefixes, ["device/", "pipe/"]);
+    assert!(dir.objects.is_empty() && list(&at.store).unwrap().is_empty());
+}
+
 #[test]
 fn links_out_of_the_root_are_followed_unless_confined() {
     let at = Fixture::new();
