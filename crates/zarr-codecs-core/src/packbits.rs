@@ -99,7 +99,7 @@ impl PackBits {
         Ok((bytes, u8::try_from(last.next_multiple_of(8) - last).unwrap_or(0)))
     }
 
-    /// Checks the sizes and the number of padding bits, and returns the bytes of the elements.
+    /// Checks the sizes, the number of padding bits and that they are zeros. Returns the bytes of the elements.
     fn sequence<'a>(&self, src: &'a [u8], shape: &[u64]) -> CodecResult<&'a [u8]> {
         let (bytes, padding) = self.packed(shape)?;
         let split = match self.padding {
@@ -114,6 +114,11 @@ impl PackBits {
         }
         if stated != padding {
             let message = format!("the chunk states {stated} padding bits, expected {padding}");
+            return Err(CodecError::corrupt(message));
+        }
+        // Writers fill the last byte with zeros. Other bits are damage, or the chunk of another shape or order of bits.
+        if let Some(last) = sequence.last().filter(|last| u32::from(padding) > last.leading_zeros()) {
+            let message = format!("the {padding} padding bits of the last byte {last:#04x} are not zeros");
             return Err(CodecError::corrupt(message));
         }
         Ok(sequence)
@@ -287,12 +292,14 @@ mod tests {
     fn damaged_chunks_are_errors() {
         // rule D.9a
         let stated = chain(&packed(json!({"padding_encoding": "first_byte"})), "bool", 1);
-        for bad in [&[][..], &[7], &[7, 1], &[6, 1, 1], &[7, 1, 1, 1]] {
+        for bad in [&[][..], &[7], &[7, 1], &[6, 1, 1], &[7, 1, 1, 1], &[7, 1, 3], &[7, 1, 0x80]] {
             assert_eq!(decode(&stated, &[9], bad).unwrap_err().kind(), CodecErrorKind::Corrupt, "{bad:?}");
         }
         let plain = chain(&packed(json!({})), "bool", 1);
-        for bad in [&[][..], &[1], &[1, 1, 1]] {
+        for bad in [&[][..], &[1], &[1, 1, 1], &[1, 2], &[1, 0x81]] {
             assert_eq!(decode(&plain, &[9], bad).unwrap_err().kind(), CodecErrorKind::Corrupt, "{bad:?}");
+            let first = Region::new([0], [1]).unwrap();
+            assert!(decode_part(&plain, &[9], &first, bad, &mut Scratch::new()).is_err(), "{bad:?}");
         }
     }
 
