@@ -290,12 +290,15 @@ mod service {
     };
 
     use super::Client;
+    use crate::nameable::{is_listing, nameable};
 
     #[async_trait]
     impl HttpService for Client {
         async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+            let is_listing = is_listing(request.method(), request.uri());
             // Failures of this kind are not retried.
             let answer = self.send(request).await.map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))?;
+            let answer = if is_listing { answer.map(nameable) } else { answer };
             Ok(answer.map(Into::into))
         }
     }

@@ -24,6 +24,8 @@ mod gathered;
 mod gcp;
 mod get;
 mod list;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
+mod nameable;
 mod put;
 #[cfg(feature = "client")]
 mod redirects;
