@@ -19,6 +19,7 @@ const BATCH: usize = 1000;
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let place = Place::parse(url)?;
+    let access = &with_bundle(access)?;
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(place.container)
         .with_retry(no_retries())
@@ -63,6 +64,18 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     }
     let container = format!("s3 {} {}", endpoint.unwrap_or_default(), place.container);
     Ok(Storage::from(storage.with_copies(container)))
+}
+
+/// Returns `access` with the certificates of the file that `AWS_CA_BUNDLE` names, unless it has certificates.
+fn with_bundle(access: &Access) -> StoreResult<Access> {
+    let access = access.clone();
+    let bundle = access.variable("AWS_CA_BUNDLE").filter(|_| access.root_certificates.is_none());
+    let Some(file) = bundle.map(str::to_owned) else { return Ok(access) };
+    let pem = fs::read(&file).map_err(|e| {
+        let message = format!("AWS_CA_BUNDLE: {file:?} cannot be read: {e}");
+        StoreError::new(StoreErrorKind::InvalidArgument, message)
+    })?;
+    Ok(access.root_certificates(pem))
 }
 
 /// A section of the AWS configuration files in the user's folder.

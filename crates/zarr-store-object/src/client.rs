@@ -13,7 +13,6 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
 use object_store::client::HttpRequestBody;
 use reqwest::redirect;
-use rustls_platform_verifier::BuilderVerifierExt;
 use zarr_store::redacted;
 use zarr_store::{Access, Trace};
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
@@ -23,6 +22,7 @@ use crate::failure::{Failure, Why};
 use crate::gathered::{self, Gathered};
 use crate::redirects::{Names, Refused, followed};
 use crate::retries::{Retries, Tries};
+use crate::tls;
 use crate::window::{Rest, Window, too_large};
 
 /// The message if no source of credentials has any.
@@ -51,14 +51,8 @@ impl Client {
         let wrong = |e: &dyn std::fmt::Display| {
             StoreError::new(StoreErrorKind::InvalidArgument, format!("the HTTP client cannot be built: {e}"))
         };
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .and_then(BuilderVerifierExt::with_platform_verifier)
-            .map_err(|e| wrong(&e))?
-            .with_no_client_auth();
         let mut builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
+            .tls_backend_preconfigured(tls::config(access)?)
             .user_agent(concat!("zarr-store-object/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(retries.silence)
             .retry(reqwest::retry::never())
@@ -224,6 +218,9 @@ fn broken(e: &reqwest::Error) -> Failure {
     let mut cause: &dyn std::error::Error = e;
     while let Some(deeper) = cause.source() {
         cause = deeper;
+    }
+    if let Some(why) = tls::refusal(e) {
+        return Failure::new(Why::Wrong, format!("no secure connection: {why}"));
     }
     // A reqwest::Error without a cause would show its URL.
     let words = if cause.is::<reqwest::Error>() { String::new() } else { format!(": {cause}") };

@@ -34,6 +34,8 @@ mod runtime;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 mod services;
 mod store;
+#[cfg(feature = "client")]
+mod tls;
 #[cfg(feature = "http")]
 mod web;
 #[cfg(feature = "client")]

@@ -11,7 +11,8 @@ use zarr_store::Redirects;
 /// The largest number of redirects of one request.
 const MOST: usize = 10;
 
-/// Returns the policy for a web server. A redirect that only adds a `/` means a folder and is not followed.
+/// Returns the policy for a web server. A redirect that only adds a `/` means a folder and is not followed. A redirect
+/// from `https` to `http` is refused: everybody between could read and change what is sent.
 pub(crate) fn followed(allowed: Redirects) -> Policy {
     Policy::custom(move |attempt| match attempt.previous().last() {
         _ if allowed == Redirects::Never => attempt.stop(),
@@ -25,6 +26,9 @@ pub(crate) fn followed(allowed: Redirects) -> Policy {
 }
 
 fn refusal(attempt: &Attempt<'_>, allowed: &Redirects) -> Option<Refused> {
+    if attempt.url().scheme() != "https" && attempt.previous().iter().any(|url| url.scheme() == "https") {
+        return Some(Refused::Plain);
+    }
     let host = attempt.url().host_str().unwrap_or_default();
     let is_same = attempt.previous().first().and_then(|url| url.host_str()) == Some(host);
     let is_allowed = is_same
@@ -33,16 +37,26 @@ fn refusal(attempt: &Attempt<'_>, allowed: &Redirects) -> Option<Refused> {
             Redirects::To(hosts) => hosts.iter().any(|allowed| allowed == host),
             _ => false,
         };
-    (!is_allowed).then(|| Refused(host.to_owned()))
+    (!is_allowed).then(|| Refused::Host(host.to_owned()))
 }
 
-/// A redirect leads to a host that is not allowed.
+/// The reason why a redirect is not followed.
 #[derive(Debug)]
-pub(crate) struct Refused(String);
+pub(crate) enum Refused {
+    /// It leads to a host that is not allowed.
+    Host(String),
+    /// It leads from an encrypted connection to one that is not.
+    Plain,
+}
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it leads to the host {:?}, which Access::redirects does not allow", self.0)
+        match self {
+            Self::Host(host) => {
+                write!(f, "it leads to the host {host:?}, which Access::redirects does not allow")
+            }
+            Self::Plain => f.write_str("it leads from https to http, which is not encrypted"),
+        }
     }
 }
 
@@ -94,7 +108,7 @@ impl Resolve for Names {
             // The port of the URL replaces this one.
             let found: Vec<SocketAddr> = tokio::net::lookup_host((&*host, 0)).await?.collect();
             if !is_trusted && found.iter().any(|found| is_internal(found.ip())) {
-                return Err(Refused(host).into());
+                return Err(Refused::Host(host).into());
             }
             Ok(Box::new(found.into_iter()) as Addrs)
         })

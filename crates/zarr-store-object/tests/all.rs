@@ -11,3 +11,4 @@ mod redirects;
 mod requests;
 mod secrets;
 mod services;
+mod tls;

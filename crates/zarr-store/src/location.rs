@@ -80,6 +80,9 @@ pub struct Access {
     pub forbidden_is_absent: bool,
     /// The hosts to which a web server may redirect a request.
     pub redirects: Redirects,
+    /// Certificates in PEM that are trusted beside those of the system: of a service whose certificate the system does
+    /// not know, or of its issuer.
+    pub root_certificates: Option<Vec<u8>>,
     /// The trace of all requests.
     pub trace: Option<Trace>,
 }
@@ -160,6 +163,12 @@ impl Access {
     #[must_use]
     pub fn redirects(self, redirects: Redirects) -> Self {
         Self { redirects, ..self }
+    }
+
+    /// Sets certificates in PEM that are trusted beside those of the system.
+    #[must_use]
+    pub fn root_certificates(self, pem: impl Into<Vec<u8>>) -> Self {
+        Self { root_certificates: Some(pem.into()), ..self }
     }
 
     /// Sets the trace of all requests.

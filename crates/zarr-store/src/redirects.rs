@@ -5,6 +5,7 @@
 ///
 /// A redirect to the host of the URL is always followed, unless it is [`Never`](Self::Never). Redirects to this machine
 /// and to link-local addresses, where clouds serve credentials, must be allowed by name.
+/// A redirect from `https` to `http` is never followed.
 ///
 /// ```
 /// # use zarr_store::{Access, Redirects};

@@ -1,4 +1,5 @@
-//! A server on loopback that answers each request with a function, counts requests and records them.
+//! A server on loopback that answers each request with a function, counts requests and records them. With a certificate
+//! it speaks TLS.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,6 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A request.
 #[derive(Clone, Debug, Default)]
@@ -118,6 +121,7 @@ type Script = dyn Fn(&Asked) -> Answer + Send + Sync;
 #[derive(Default)]
 struct Counts {
     log: Mutex<Vec<Asked>>,
+    connections: AtomicUsize,
     under_way: AtomicUsize,
     most: AtomicUsize,
     sent: AtomicU64,
@@ -127,6 +131,7 @@ struct Counts {
 /// The server. It ends on drop.
 pub struct Server {
     address: SocketAddr,
+    scheme: &'static str,
     counts: Arc<Counts>,
 }
 
@@ -137,6 +142,20 @@ impl Server {
 
     /// Like [`new`](Self::new), on another loopback address.
     pub fn at(host: &str, script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+        Self::start(host, None, script)
+    }
+
+    /// Like [`new`](Self::new), over TLS.
+    pub fn secure(tls: Arc<ServerConfig>, script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+        Self::start("127.0.0.1", Some(tls), script)
+    }
+
+    fn start(
+        host: &str,
+        tls: Option<Arc<ServerConfig>>,
+        script: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let listener = TcpListener::bind((host, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let (script, counts): (Arc<Script>, _) = (Arc::new(script), Arc::<Counts>::default());
@@ -146,12 +165,22 @@ impl Server {
                 if shared.stopped.load(Ordering::SeqCst) {
                     return;
                 }
-                let (script, counts) = (script.clone(), shared.clone());
+                let (script, counts, tls) = (script.clone(), shared.clone(), tls.clone());
+                counts.connections.fetch_add(1, Ordering::SeqCst);
                 // An error means that the client has closed the connection.
-                thread::spawn(move || serve(&connection, &*script, &counts));
+                thread::spawn(move || {
+                    connection.set_nodelay(true)?;
+                    match tls {
+                        None => serve(connection, &*script, &counts),
+                        Some(tls) => {
+                            let tls = ServerConnection::new(tls).map_err(io::Error::other)?;
+                            serve(StreamOwned::new(tls, connection), &*script, &counts)
+                        }
+                    }
+                });
             }
         });
-        Self { address, counts }
+        Self { address, scheme, counts }
     }
 
     /// Like [`new`](Self::new), with the number of the request, from 0.
@@ -161,7 +190,7 @@ impl Server {
     }
 
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("{}://{}{path}", self.scheme, self.address)
     }
 
     pub fn port(&self) -> u16 {
@@ -175,6 +204,11 @@ impl Server {
     /// Returns the number of requests with this method.
     pub fn count(&self, method: &str) -> usize {
         self.asked().iter().filter(|asked| asked.method == method).count()
+    }
+
+    /// Returns the number of connections, also of those without a request.
+    pub fn connections(&self) -> usize {
+        self.counts.connections.load(Ordering::SeqCst)
     }
 
     /// Returns the largest number of requests at once.
@@ -195,18 +229,17 @@ impl Drop for Server {
     }
 }
 
-fn serve(connection: &TcpStream, script: &Script, counts: &Counts) -> io::Result<()> {
-    connection.set_nodelay(true)?;
-    let mut input = BufReader::new(connection);
-    while let Some(mut asked) = read_head(&mut input)? {
+fn serve(connection: impl Read + Write, script: &Script, counts: &Counts) -> io::Result<()> {
+    let mut connection = BufReader::new(connection);
+    while let Some(mut asked) = read_head(&mut connection)? {
         let under_way = counts.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         counts.most.fetch_max(under_way, Ordering::SeqCst);
-        read_body(&mut asked, &mut input, connection)?;
+        read_body(&mut asked, &mut connection)?;
         counts.log.lock().unwrap().push(asked.clone());
         let answer = script(&asked);
         thread::sleep(answer.delay);
         counts.under_way.fetch_sub(1, Ordering::SeqCst);
-        if answer.lost || !send(&answer, &asked, connection, counts)? {
+        if answer.lost || !send(&answer, &asked, connection.get_mut(), counts)? {
             return Ok(());
         }
     }
@@ -230,9 +263,9 @@ fn read_head(input: &mut impl BufRead) -> io::Result<Option<Asked>> {
     Ok(Some(asked))
 }
 
-fn read_body(asked: &mut Asked, input: &mut impl BufRead, mut output: &TcpStream) -> io::Result<()> {
+fn read_body(asked: &mut Asked, input: &mut BufReader<impl Read + Write>) -> io::Result<()> {
     if asked.header("expect").is_some() {
-        output.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+        input.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
     if asked.header("transfer-encoding").is_none() {
         let length = asked.header("content-length").map_or(0, |length| length.parse().unwrap());
@@ -257,7 +290,7 @@ fn take(asked: &mut Asked, input: &mut impl BufRead, length: u64) -> io::Result<
 }
 
 /// Sends the answer. Returns whether the connection can be used again.
-fn send(answer: &Answer, asked: &Asked, mut to: &TcpStream, counts: &Counts) -> io::Result<bool> {
+fn send(answer: &Answer, asked: &Asked, to: &mut impl Write, counts: &Counts) -> io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} \r\n", answer.status);
     for (name, value) in &answer.headers {
         head += &format!("{name}: {value}\r\n");
