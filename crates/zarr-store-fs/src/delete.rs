@@ -7,6 +7,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use zarr_traits::{Key, Prefix, StoreResult, Version, store::Outcome};
 
+use crate::list::is_dot;
 use crate::lock::{Unlocked, discard};
 use crate::path::{LOCK, check, failed, is_hidden, present};
 use crate::store::FsStore;
@@ -186,9 +187,4 @@ pub(crate) fn entries(dir: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>> {
         names.push((name.to_owned(), kind));
     }
     Ok(names)
-}
-
-/// The names `.` and `..`, which every directory lists.
-pub(crate) fn is_dot(name: &CStr) -> bool {
-    matches!(name.to_bytes(), b"." | b"..")
 }

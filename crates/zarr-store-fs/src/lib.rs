@@ -1,17 +1,28 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg(unix)]
 
+#[cfg(feature = "write")]
 mod delete;
 mod list;
+#[cfg(feature = "write")]
 mod lock;
 mod path;
 mod read;
 mod scheme;
 mod store;
+#[cfg(feature = "write")]
 mod sweep;
+#[cfg(feature = "write")]
 mod temporary;
+#[cfg(feature = "write")]
 mod turn;
+#[cfg(feature = "write")]
 mod write;
+#[cfg(feature = "write")]
+mod writing;
 
 pub use scheme::{SCHEMES, path_of};
-pub use store::{Durability, FsStore};
+pub use store::FsStore;
+#[cfg(feature = "write")]
+pub use writing::Durability;

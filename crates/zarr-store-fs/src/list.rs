@@ -9,6 +9,8 @@
 //! A link that cannot be followed is listed, so that reading it returns the error. A directory that cannot be read is
 //! an error.
 
+use std::ffi::CStr;
+
 use rustix::fs::{Dir as Names, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use zarr_traits::{
@@ -16,7 +18,6 @@ use zarr_traits::{
     store::{Dir, List, ListDir, Listed, Page},
 };
 
-use crate::delete::is_dot;
 use crate::path::{check, failed, is_hidden, present};
 use crate::store::FsStore;
 
@@ -241,4 +242,9 @@ impl FsStore {
         }
         Ok(dir)
     }
+}
+
+/// The names `.` and `..`, which every directory lists.
+pub(crate) fn is_dot(name: &CStr) -> bool {
+    matches!(name.to_bytes(), b"." | b"..")
 }

@@ -72,12 +72,13 @@ impl FsStore {
     ) -> StoreResult<Option<Lock<'a>>> {
         let file = || format!("the lock file {}{LOCK}", self.root.path().join(path).display());
         let late = || {
-            let message = format!("timed out after {:?}: another process holds {}", self.patience, file());
+            let message =
+                format!("timed out after {:?}: another process holds {}", self.writing.patience, file());
             StoreError::new(StoreErrorKind::Io, message)
         };
         let wait = Wait { store: self, start: Instant::now(), pauses: 0 };
-        let turn = self.shared.turns.wait(path, wait.rest()).ok_or_else(late)?;
-        if self.single_writer {
+        let turn = self.writing.shared.turns.wait(path, wait.rest()).ok_or_else(late)?;
+        if self.writing.single_writer {
             return Ok(Some(Lock { _file: None, _turn: turn }));
         }
         match LockFile::take(dir, [name, LOCK.as_bytes()].concat(), wait) {
@@ -174,7 +175,7 @@ struct Wait<'a> {
 
 impl Wait<'_> {
     fn rest(&self) -> Duration {
-        self.store.patience.saturating_sub(self.start.elapsed())
+        self.store.writing.patience.saturating_sub(self.start.elapsed())
     }
 
     /// Sleeps for a [`pause`]. Returns `false` if the time is up.

@@ -12,7 +12,7 @@ use crate::store::FsStore;
 
 /// The scheme `file`, for URLs and plain paths: a store in a directory.
 ///
-/// The directory must exist, unless [`Access::create`] is set.
+/// The directory must exist, unless [`Access::create`] is set. Without the feature `write` it must always exist.
 ///
 /// ```
 /// # use zarr_store::{Access, Schemes};
@@ -28,7 +28,10 @@ pub const SCHEMES: &[Scheme] = &[Scheme { name: "file", encoded: true, open: Ope
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let path = path_of(url)?;
+    #[cfg(feature = "write")]
     let store = if access.create { FsStore::create(path)? } else { FsStore::open(path)? };
+    #[cfg(not(feature = "write"))]
+    let store = FsStore::open(path)?;
     Ok(Storage::from(if access.confined { store.confined()? } else { store }))
 }
 
@@ -118,6 +121,7 @@ mod tests {
         assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
     }
 
+    #[cfg(feature = "write")]
     #[test]
     fn a_missing_directory_is_created_only_on_request() {
         let folder = tempfile::tempdir().unwrap();

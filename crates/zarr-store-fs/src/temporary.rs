@@ -27,8 +27,9 @@ use zarr_traits::StoreResult;
 use crate::delete::remove_empty;
 use crate::lock::try_lock;
 use crate::path::{LOCK, failed};
-use crate::store::{Durability, FsStore};
+use crate::store::FsStore;
 use crate::write::ATTEMPTS;
+use crate::writing::Durability;
 
 /// The largest part of an object's name, in bytes, that its temporary file keeps. The whole name must stay legal.
 const STEM: usize = 100;
@@ -64,10 +65,10 @@ impl<'a> Temporary<'a> {
         object: &'a str,
     ) -> StoreResult<Option<(Self, File)>> {
         let mut temporary = Self { store, dir, object, name: String::new() };
-        if store.durability == Durability::Atomic && !store.shared.is_to_be_named() {
+        if store.writing.durability == Durability::Atomic && !store.writing.shared.is_to_be_named() {
             match open_unnamed(dir) {
                 Ok(file) => return Ok(Some((temporary, file.into()))),
-                Err(e) if is_refusal(e) => store.shared.name_next(ALL),
+                Err(e) if is_refusal(e) => store.writing.shared.name_next(ALL),
                 // Creating a named file fails as well, and reports the error.
                 Err(_) => {}
             }
@@ -124,7 +125,7 @@ impl<'a> Temporary<'a> {
                 Err(Errno::EXIST) if !create => {}
                 done => return done,
             }
-            self.store.shared.name_next(FEW);
+            self.store.writing.shared.name_next(FEW);
             self.claim(file);
             let dir = self.dir;
             if let Some(old) = replaced(dir, self.object) {
@@ -145,7 +146,7 @@ impl<'a> Temporary<'a> {
             Err(Errno::NOENT) if is_deleted(self.dir) => linked,
             // Linux returns `ENOENT` to a user who may not link an open file.
             Err(e) if e == Errno::NOENT || e == Errno::PERM || is_refusal(e) => {
-                self.store.shared.name_next(ALL);
+                self.store.writing.shared.name_next(ALL);
                 Err(Errno::NOENT)
             }
             _ => linked,
@@ -169,7 +170,7 @@ impl<'a> Temporary<'a> {
     /// Locks a named file as a sign that its writer runs. If it cannot be locked, it may be deleted as a leftover and
     /// is then written again.
     fn claim(&self, file: impl AsFd) {
-        if !self.store.single_writer {
+        if !self.store.writing.single_writer {
             let _ = try_lock(file);
         }
     }
@@ -179,7 +180,7 @@ impl<'a> Temporary<'a> {
         let object = self.object;
         let end = (0..=STEM.min(object.len())).rev().find(|at| object.is_char_boundary(*at)).unwrap_or(0);
         loop {
-            let name = format!("{}_{:016x}{LOCK}", &object[..end], self.store.shared.unique());
+            let name = format!("{}_{:016x}{LOCK}", &object[..end], self.store.writing.shared.unique());
             match make(&name) {
                 Ok(made) => {
                     self.name = name;
@@ -279,7 +280,7 @@ mod tests {
         let dir = TempDir::new().unwrap();
         zarr_conformance::store::check(|| {
             let store = FsStore::open(tempdir_in(dir.path()).unwrap().keep()).unwrap();
-            store.shared.name_next(ALL);
+            store.writing.shared.name_next(ALL);
             Storage::from(store)
         })
         .unwrap();
@@ -290,13 +291,13 @@ mod tests {
         let dir = TempDir::new().unwrap();
         let store = FsStore::open(dir.path()).unwrap();
         let _ = put(&store, "a").unwrap();
-        if store.shared.is_to_be_named() {
+        if store.writing.shared.is_to_be_named() {
             return; // Unnamed files are refused here.
         }
         for _ in 0..=FEW + 1 {
             let _ = put(&store, "a").unwrap();
         }
-        assert_eq!((0..2 * FEW).filter(|_| store.shared.is_to_be_named()).count(), FEW as usize);
+        assert_eq!((0..2 * FEW).filter(|_| store.writing.shared.is_to_be_named()).count(), FEW as usize);
         assert_eq!(read_dir(dir.path()).unwrap().count(), 1);
     }
 
@@ -319,7 +320,7 @@ mod tests {
             let mut temporary =
                 Temporary { store: &store, dir: dir.as_fd(), object: "a", name: String::new() };
             assert!(matches!(temporary.publish(&file, false).unwrap(), Published::Gone));
-            assert!((0..2 * FEW).all(|_| store.shared.is_to_be_named() == is_refused));
+            assert!((0..2 * FEW).all(|_| store.writing.shared.is_to_be_named() == is_refused));
         }
         let _ = put(&store, "a").unwrap();
         assert_eq!(read_dir(dir.path()).unwrap().count(), 1);
@@ -330,7 +331,7 @@ mod tests {
         let dir = TempDir::new().unwrap();
         let store = FsStore::open(dir.path()).unwrap();
         let _ = put(&store, "unnamed").unwrap();
-        store.shared.name_next(ALL);
+        store.writing.shared.name_next(ALL);
         let _ = put(&store, "named").unwrap();
         let [unnamed, named] = ["unnamed", "named"].map(|name| metadata(dir.path().join(name)).unwrap());
         assert_eq!((unnamed.mode(), unnamed.gid()), (named.mode(), named.gid()));

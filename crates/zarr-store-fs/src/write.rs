@@ -23,8 +23,9 @@ use zarr_traits::{
 use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::read::Opened;
-use crate::store::{Durability, FsStore};
+use crate::store::FsStore;
 use crate::temporary::{Published, Temporary};
+use crate::writing::Durability;
 
 /// How often a put starts again because its directory or its temporary file was deleted.
 pub(crate) const ATTEMPTS: usize = 8;
@@ -63,7 +64,7 @@ impl FsStore {
                 continue;
             };
             write(&file)?;
-            if self.durability == Durability::Durable {
+            if self.writing.durability == Durability::Durable {
                 rustix::fs::fdatasync(&file).map_err(|e| failed(e, "cannot write to the disk"))?;
             }
             // Only callers of conditional puts receive the version, and may keep it.
@@ -156,7 +157,7 @@ impl FsStore {
 
     /// Makes a change of a directory durable, if the store is set so.
     pub(crate) fn settle(&self, dir: BorrowedFd<'_>) -> StoreResult<()> {
-        if self.durability != Durability::Durable {
+        if self.writing.durability != Durability::Durable {
             return Ok(());
         }
         rustix::fs::fsync(dir).map_err(|e| uncertain(e, "the change is visible, but may not be durable"))

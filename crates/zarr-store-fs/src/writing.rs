@@ -1,0 +1,130 @@
+//! What a store needs for writing: its options, and the state that its clones share.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use zarr_traits::{
+    StoreResult,
+    store::{Answer, Op},
+};
+
+use crate::path::failed;
+use crate::store::FsStore;
+use crate::turn::Turns;
+
+/// The default wait for a lock: longer than a write on a slow disk takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a store writes.
+#[derive(Clone)]
+pub(crate) struct Writing {
+    pub(crate) durability: Durability,
+    pub(crate) patience: Duration,
+    pub(crate) single_writer: bool,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What is durable when a put returns. Readers always see the old value or the new one, whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Durability {
+    /// The value survives a crash of this process. It survives a power cut only after
+    /// [`Op::Sync`](zarr_traits::store::Op::Sync): the way to write many objects.
+    #[default]
+    Atomic,
+    /// The value and its name are on the disk. This takes some milliseconds for each object.
+    Durable,
+}
+
+/// The state that all clones of a store share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    random: RandomState,
+    counter: AtomicU64,
+    pub(crate) turns: Turns,
+    /// The number of temporaries that still get a name at once.
+    named: AtomicU32,
+}
+
+impl FsStore {
+    /// Opens the store in the directory `path`. Creates the directory and its parents if they do not exist.
+    ///
+    /// # Errors
+    /// If the directory can neither be created nor opened.
+    pub fn create(path: impl AsRef<Path>) -> StoreResult<Self> {
+        let path = path.as_ref();
+        if let Err(e) = std::fs::create_dir_all(path) {
+            let errno = Errno::from_io_error(&e).unwrap_or(Errno::IO);
+            return Err(failed(errno, format!("cannot create the directory {}", path.display())));
+        }
+        Self::open(path)
+    }
+
+    /// Returns the same store with this durability of puts and deletes.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.writing.durability = durability;
+        self
+    }
+
+    /// Returns the same store without lock files: for a directory that no other process writes to, or a file system without
+    /// locks. Saves about ten microseconds for each object.
+    ///
+    /// Puts stay atomic, and creation exclusive. Conditions of puts and deletes hold only among clones of one such store: a
+    /// writer in another process loses updates, or its updates are lost.
+    #[must_use]
+    pub fn single_writer(mut self) -> Self {
+        self.writing.single_writer = true;
+        self
+    }
+
+    /// Returns the same store with this limit on the wait for an object that others are writing; the default is a minute.
+    /// After it a put or delete fails with an error that names the lock file.
+    #[must_use]
+    pub fn with_lock_timeout(mut self, longest: Duration) -> Self {
+        self.writing.patience = longest;
+        self
+    }
+
+    /// Performs an operation that writes.
+    pub(crate) fn change(&self, op: Op<'_>) -> StoreResult<Answer> {
+        match op {
+            Op::Put(put) => self.put(put).map(Answer::Write),
+            Op::Delete(delete) => self.remove(delete.key, delete.version).map(Answer::Write),
+            Op::DeletePrefix(prefix) => self.remove_prefix(prefix).map(|()| Answer::Done),
+            Op::Sync => self.flush().map(|()| Answer::Done),
+            Op::Copy(copy) => self.copy(copy).map(Answer::Copied),
+            op => op.unsupported(),
+        }
+    }
+}
+
+impl Default for Writing {
+    fn default() -> Self {
+        let durability = Durability::default();
+        Self { durability, patience: PATIENCE, single_writer: false, shared: Arc::default() }
+    }
+}
+
+impl Shared {
+    /// Returns a number that no other store uses: random for each store, then counted. (A forked process counts the same
+    /// numbers; files with these names are created exclusively.)
+    pub(crate) fn unique(&self) -> u64 {
+        self.random.hash_one(self.counter.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Whether the next temporary gets a name at once.
+    pub(crate) fn is_to_be_named(&self) -> bool {
+        self.named.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+
+    /// Makes the next `count` temporaries get a name at once.
+    pub(crate) fn name_next(&self, temporaries: u32) {
+        self.named.fetch_max(temporaries, Ordering::Relaxed);
+    }
+}
