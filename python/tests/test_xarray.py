@@ -5,11 +5,14 @@ xarray's own engine for Zarr is the judge.
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import multiprocessing
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
+import counting
 import numpy as np
 import pytest
 import zarr
@@ -140,3 +143,92 @@ def test_zarr_python_writes_and_reads_through_pipeline_and_store(tmp_path: Any) 
         ours = xr.open_zarr(zarr_rs.Store(tmp_path / "d.zarr"), consolidated=False, chunks=None).load()
     xr.testing.assert_identical(ours, xr.open_dataset(tmp_path / "d.zarr", engine="zarr_rs").load())
     np.testing.assert_allclose(ours.t2m[4:8], dataset().t2m[:4], atol=0.01)
+
+
+def numbered(times: range) -> Any:
+    """Returns a dataset whose elements say where they belong."""
+    values = np.arange(times.start * 20, times.stop * 20).reshape(-1, 4, 5)
+    return xr.Dataset({"t": (("time", "y", "x"), values.astype("i4"))}, {"time": list(times)})
+
+
+#: Neither regions of 3 nor of 7 times follow chunks of 4 or shards of 8.
+LAYOUTS: dict[str, Any] = {"chunks": {"chunks": (4, 2, 5)}, "shards": {"chunks": (4, 2, 5), "shards": (8, 4, 5)}}
+TIMES = 84
+
+
+def write_regions(location: str, starts: list[int], length: int) -> None:
+    """Writes regions of time, in several threads."""
+    with pipeline("zarr_rs.CodecPipeline"), concurrent.futures.ThreadPoolExecutor(4) as pool:
+        store = zarr_rs.Store(location)
+        parts = [numbered(range(start, start + length)) for start in starts]
+        writes = [
+            pool.submit(part.to_zarr, store, region={"time": slice(start, start + length)}, safe_chunks=False)
+            for start, part in zip(starts, parts, strict=True)
+        ]
+        for write in writes:
+            write.result()
+
+
+@pytest.mark.parametrize("length", [3, 7])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_regions_that_cut_chunks_lose_nothing(layout: str, length: int, tmp_path: Any) -> None:
+    location = str(tmp_path / "d.zarr")
+    wanted = numbered(range(TIMES))
+    encoding = {"t": LAYOUTS[layout], "time": {"chunks": (5,)}}
+    (wanted * 0 - 1).astype("i4").to_zarr(zarr_rs.Store(location), encoding=encoding)
+    starts = list(range(0, TIMES, length))
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=spawn) as pool:
+        # Neighbours are written at the same time, by different processes.
+        for done in [pool.submit(write_regions, location, starts[part::2], length) for part in range(2)]:
+            done.result()
+    xr.testing.assert_identical(xr.open_dataset(location, engine="zarr_rs").load(), wanted)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_parts_of_dask_that_cut_chunks_are_appended_without_loss(layout: str, tmp_path: Any) -> None:
+    pytest.importorskip("dask")
+    store = zarr_rs.Store(tmp_path / "d.zarr")
+    encoding = {"t": LAYOUTS[layout], "time": {"chunks": (5,)}}
+    with pipeline("zarr_rs.CodecPipeline"), no_fallback():
+        numbered(range(5)).to_zarr(store, encoding=encoding)
+        for start in (5, 31, 38):
+            end = {5: 31, 31: 38, 38: TIMES}[start]
+            # Threads of Dask write parts of 3 times, which share chunks with each other and with what is there.
+            part = numbered(range(start, end)).chunk(time=3)
+            part.to_zarr(store, append_dim="time", safe_chunks=False)
+    xr.testing.assert_identical(xr.open_dataset(store, engine="zarr_rs").load(), numbered(range(TIMES)))
+
+
+VARIABLES = 30
+
+
+@pytest.fixture
+def far(request: Any, tmp_path: Any) -> Iterator[counting.Service]:
+    """A service with a dataset of 4 coordinates and 26 variables, each of one chunk."""
+    zarr_format, consolidated = request.param
+    lengths = {"time": 8, "level": 2, "lat": 4, "lon": 6}
+    coordinates = {name: (name, np.arange(length)) for name, length in lengths.items()}
+    values = np.arange(8 * 2 * 4 * 6, dtype="i2").reshape(8, 2, 4, 6)
+    variables = {f"v{number:02}": (tuple(coordinates), values) for number in range(VARIABLES - len(coordinates))}
+    data = xr.Dataset(variables, coordinates)
+    data.time.attrs["units"] = "days since 2000-01-01"
+    data.to_zarr(tmp_path / "d.zarr", zarr_format=zarr_format, consolidated=consolidated)
+    with counting.service(tmp_path) as service:
+        yield service
+
+
+#: The requests of opening a group and its variables, without elements: consolidated metadata, or the document of the group,
+#: a list, and a document of each variable.
+OPENING = {(3, True): 1, (3, False): 2 + VARIABLES}
+
+
+@pytest.mark.parametrize(("far", "metadata"), OPENING.items(), indirect=["far"], ids=map(str, OPENING))
+def test_a_dataset_is_opened_in_few_round_trips(far: counting.Service, metadata: int) -> None:
+    opened = xr.open_dataset(far.store("d.zarr"), engine="zarr_rs")
+    assert len(far.requests) == metadata + 4, "each coordinate once"
+    assert far.round_trips < 12, "not one variable after the other"
+    far.clear()
+    asyncio.run(opened.load_async())
+    assert len(far.requests) == VARIABLES - 4, "each chunk once"
+    assert far.round_trips < 12, "not one variable after the other"
