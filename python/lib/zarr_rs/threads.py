@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _executor: ThreadPoolExecutor | None = None
 
-#: The number of threads, and of tasks that share the items of a call. They wait for stores more than they compute.
-_TASKS = 32
+#: The most threads of one purpose, and tasks that share the items of a call. They wait for stores more than they compute.
+TASKS = 32
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,7 +29,7 @@ async def run(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> 
     """Does the work in a thread. Threads are started when they are needed."""
     global _executor
     if _executor is None:
-        _executor = ThreadPoolExecutor(_TASKS, thread_name_prefix="zarr_rs")
+        _executor = ThreadPoolExecutor(TASKS, thread_name_prefix="zarr_rs")
     call = functools.partial(work, *arguments, **options)
     return await asyncio.get_running_loop().run_in_executor(_executor, call)
 
@@ -38,10 +38,10 @@ async def run_each(work: Callable[[int], None], count: int) -> None:
     """Does the work for each of the numbers below `count`."""
 
     def some(first: int) -> None:
-        for item in range(first, count, _TASKS):
+        for item in range(first, count, TASKS):
             work(item)
 
-    await asyncio.gather(*(run(some, first) for first in range(min(count, _TASKS))))
+    await asyncio.gather(*(run(some, first) for first in range(min(count, TASKS))))
 
 
 def forget_parent() -> None:

@@ -101,7 +101,7 @@ class Backend(BackendEntrypoint):
             "use_cftime": use_cftime,
             "decode_timedelta": decode_timedelta,
         }
-        return _dataset(_Variables(opened, opened.arrays(), use_zarr_fill_value_as_mask), decoding)
+        return _dataset(opened, opened.arrays(), use_zarr_fill_value_as_mask, decoding)
 
     def open_groups_as_dict(
         self,
@@ -122,8 +122,9 @@ class Backend(BackendEntrypoint):
             zarr_format=zarr_format,
             **(storage_options or {}),
         )
-        variables = {path: _Variables(group, arrays, use_zarr_fill_value_as_mask) for path, group, arrays in _groups(root)}
-        return {path: _dataset(found, decoding) for path, found in variables.items()}
+        return {
+            path: _dataset(found, arrays, use_zarr_fill_value_as_mask, decoding) for path, found, arrays in _groups(root)
+        }
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xr.DataTree:
         """Opens a group and all groups below it as a tree, with the arguments of `open_groups_as_dict`."""
@@ -141,23 +142,23 @@ def _groups(root: Group) -> Iterator[tuple[str, Group, dict[str, Array]]]:
         waiting += [(f"{below}/{name}", member) for name, member in members.items() if isinstance(member, Group)][::-1]
 
 
-def _dataset(variables: _Variables, decoding: Mapping[str, Any]) -> xr.Dataset:
-    """Returns the dataset of variables, decoded by xarray."""
+def _dataset(
+    group: Group, arrays: Mapping[str, Array], fill_is_missing: bool | None, decoding: Mapping[str, Any]
+) -> xr.Dataset:
+    """Returns the dataset of arrays of a group, decoded by xarray."""
     dropped = decoding.get("drop_variables") or ()
-    variables.drop({dropped} if isinstance(dropped, str) else set(dropped))
-    return StoreBackendEntrypoint().open_dataset(variables, **decoding)
+    names = {dropped} if isinstance(dropped, str) else set(dropped)
+    kept = {name: array for name, array in arrays.items() if name not in names}
+    return StoreBackendEntrypoint().open_dataset(_Variables(group, kept, fill_is_missing), **decoding)
 
 
 class _Variables(AbstractDataStore):
     """The arrays of a group as variables of xarray, not decoded."""
 
-    def __init__(self, group: Group, arrays: dict[str, Array], fill_is_missing: bool | None) -> None:
+    def __init__(self, group: Group, arrays: Mapping[str, Array], fill_is_missing: bool | None) -> None:
         self._group = group
         self._arrays = arrays
         self._fill_is_missing = group.zarr_format == 2 if fill_is_missing is None else fill_is_missing
-
-    def drop(self, names: set[str]) -> None:
-        self._arrays = {name: array for name, array in self._arrays.items() if name not in names}
 
     def get_variables(self) -> dict[str, xr.Variable]:
         arrays = self._arrays
@@ -237,7 +238,7 @@ class _Coordinates:
         return self._found.get(array.path)
 
     def _read(self) -> dict[str, np.ndarray[Any, Any]]:
-        with ThreadPoolExecutor(len(self._arrays)) as pool:
+        with ThreadPoolExecutor(min(len(self._arrays), threads.TASKS)) as pool:
             reads = {array.path: pool.submit(array.read) for array in self._arrays}
         return {path: read.result() for path, read in reads.items() if read.exception() is None}
 
