@@ -1,11 +1,10 @@
 //! `zarr completions`: prints the completion script of a shell.
 
-use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 
-use crate::Cli;
 use crate::exit::{Exit, Outcome};
 use crate::stdout::Stdout;
+use crate::{command, name};
 
 /// Print the script with which a shell completes the verbs and options of this command.
 #[derive(Debug, clap::Args)]
@@ -25,7 +24,7 @@ Examples:
 pub(crate) fn run(args: &Args) -> Outcome {
     // Writing to memory cannot fail.
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "zarr", &mut script);
+    generate(args.shell, &mut command(), name::get(), &mut script);
     let mut out = Stdout::new();
     out.write(&script)?;
     out.flush()?;

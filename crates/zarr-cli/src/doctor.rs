@@ -77,7 +77,7 @@ fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
     };
     let found = group.check_consolidated().map_err(|e| target.fail(e))?;
     let path = target.path.clone();
-    let command = Some("zarr consolidate STORE".to_owned());
+    let verb = Some("consolidate STORE".to_owned());
     Ok(match found {
         None if nodes > advice::FEW_NODES => vec![Advice {
             code: "no-consolidated-metadata",
@@ -86,7 +86,7 @@ fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
                 "there are {nodes} nodes and no consolidated metadata: to open all of them takes a request or more for \
                  each, instead of one"
             ),
-            command,
+            verb,
         }],
         Some(differences) if !differences.is_empty() => vec![Advice {
             code: "stale-consolidated-metadata",
@@ -95,7 +95,7 @@ fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
                 "the consolidated metadata differs from the documents of {}: readers that trust it see old nodes",
                 count(differences.len(), "node")
             ),
-            command,
+            verb,
         }],
         _ => Vec::new(),
     })
@@ -103,9 +103,10 @@ fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
 
 fn to_text(all: &[Advice], nodes: usize) -> String {
     let mut text = String::new();
-    for Advice { code, path, message, command } in all {
+    for advice in all {
+        let Advice { code, path, message, .. } = advice;
         text.push_str(&format!("{path}  {code}\n  {message}\n"));
-        if let Some(command) = command {
+        if let Some(command) = advice.command() {
             text.push_str(&format!("  > {command}\n"));
         }
     }
@@ -123,7 +124,7 @@ fn to_json(all: &[Advice], nodes: usize) -> Object {
             ("code", advice.code.into()),
             ("path", (&advice.path).into()),
             ("message", (&advice.message).into()),
-            ("command", advice.command.as_ref().into()),
+            ("command", advice.command().into()),
         ])
     };
     json::document([("nodes", nodes.into()), ("advice", all.iter().map(entry).collect())])

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use zarr_array::meta::MetaError;
 use zarr_array::traits::StoreError;
@@ -10,6 +9,7 @@ use zarr_array::{ArrayError, ArrayErrorKind};
 use zarr_hierarchy::HierarchyError;
 
 use crate::colour::{Look, on_stderr};
+use crate::name;
 
 /// The exit codes. Scripts may rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +37,6 @@ pub(crate) enum Exit {
     Uncertain = 10,
     /// A size exceeds a limit, the disk space or the memory.
     LimitExceeded = 11,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
 }
 
 /// The result of a verb.
@@ -151,25 +145,26 @@ impl From<StoreError> for Failure {
 }
 
 /// Prints the error, if any, on stderr and returns the exit code.
-pub(crate) fn report(done: Outcome) -> ExitCode {
-    match done {
-        Ok(exit) => exit.into(),
+pub(crate) fn report(done: Outcome) -> u8 {
+    let exit = match done {
+        Ok(exit) => exit,
         Err(Failure { exit, message }) => {
             if !message.is_empty() {
                 say(&message);
             }
-            exit.into()
+            exit
         }
-    }
+    };
+    exit as u8
 }
 
 /// Prints one line on stderr. A failure to print is ignored.
 pub(crate) fn say(message: &str) {
     let (start, rest) = match message.strip_prefix("note: ") {
-        Some(rest) => (on_stderr(Look::Warning, "zarr: note:"), rest),
-        None => (on_stderr(Look::Error, "zarr:"), message),
+        Some(rest) => (on_stderr(Look::Warning, &format!("{}: note:", name::get())), rest),
+        None => (on_stderr(Look::Error, &format!("{}:", name::get())), message),
     };
-    let _ = writeln!(io::stderr().lock(), "{start} {}", line(rest));
+    let _ = writeln!(io::stderr().lock(), "{start} {}", line(&name::in_text(rest)));
 }
 
 /// Whether a character could change how a terminal shows the text around it: a control character, or one that sets the

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::CommandFactory;
 use clap_mangen::generate_to;
 
-use crate::Cli;
+use crate::command;
 use crate::exit::{Exit, Failure, Outcome};
 
 /// Write the manual pages of this command and its verbs into a directory.
@@ -27,7 +26,7 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let written =
-        fs::create_dir_all(&args.directory).and_then(|()| generate_to(Cli::command(), &args.directory));
+        fs::create_dir_all(&args.directory).and_then(|()| generate_to(command(), &args.directory));
     written
         .map_err(|e| Failure::io(&e, format_args!("cannot write manual pages to {:?}", args.directory)))?;
     Ok(Exit::Ok)

@@ -3,6 +3,7 @@
 use zarr_array::meta::Format;
 
 use crate::listed::{Layout, Listed};
+use crate::name;
 use crate::table::{bytes, count, dimensions, product};
 use crate::usage::Usage;
 
@@ -31,17 +32,24 @@ pub(super) struct Advice {
     /// The path of the node.
     pub(super) path: String,
     pub(super) message: String,
-    /// A command that mends it, for the store and copies named in capitals.
-    pub(super) command: Option<String>,
+    /// The verb that mends it, with its arguments: the store and copies are named in capitals.
+    pub(super) verb: Option<String>,
+}
+
+impl Advice {
+    /// Returns the command that mends it.
+    pub(super) fn command(&self) -> Option<String> {
+        self.verb.as_ref().map(|verb| format!("{} {verb}", name::get()))
+    }
 }
 
 /// Returns the advice about a node.
 pub(super) fn of(node: &Listed, usage: &Usage) -> Vec<Advice> {
-    let advice = |code: &'static str, (message, command): (String, Option<String>)| Advice {
+    let advice = |code: &'static str, (message, verb): (String, Option<String>)| Advice {
         code,
         path: node.path.clone(),
         message,
-        command,
+        verb,
     };
     let mut all = Vec::new();
     if let Some(array) = &node.array {
@@ -62,13 +70,13 @@ pub(super) fn of(node: &Listed, usage: &Usage) -> Vec<Advice> {
             count(stray.objects, "object"),
             bytes(stray.bytes)
         );
-        let command = node.array.is_some().then(|| "zarr chunks STORE/PATH, which names them".to_owned());
-        all.push(advice("stray-objects", (message, command)));
+        let verb = node.array.is_some().then(|| "chunks STORE/PATH, which names them".to_owned());
+        all.push(advice("stray-objects", (message, verb)));
     }
     all
 }
 
-/// The message, and the command that mends it.
+/// The message, and the verb that mends it, with its arguments.
 type Found = Option<(String, Option<String>)>;
 
 fn small_objects(node: &Listed, array: &Layout, usage: &Usage) -> Found {
@@ -83,15 +91,15 @@ fn small_objects(node: &Listed, array: &Layout, usage: &Usage) -> Found {
         bytes(mean)
     );
     // A shard has as many chunks as it takes to reach a size that is worth a request.
-    let command = match (&array.inner_chunk_shape, array.smallest_chunk(), node.format) {
+    let verb = match (&array.inner_chunk_shape, array.smallest_chunk(), node.format) {
         (None, Some(shape), Some(Format::V3)) => {
             let grid = array.grid.as_ref()?;
             let shards = shards(&shape, &grid.counts, (16 * SMALL).div_ceil(mean.max(1)));
-            format!("zarr copy STORE/PATH COPY --chunks {} --shards {}", list(&shape), list(&shards))
+            format!("copy STORE/PATH COPY --chunks {} --shards {}", list(&shape), list(&shards))
         }
-        _ => "zarr copy STORE/PATH COPY --target-chunk-size 16MiB".to_owned(),
+        _ => "copy STORE/PATH COPY --target-chunk-size 16MiB".to_owned(),
     };
-    Some((message, Some(command)))
+    Some((message, Some(verb)))
 }
 
 /// Doubles a chunk, the last dimensions first, until it has `wanted` chunks or is the whole array.
@@ -114,7 +122,7 @@ fn large_chunks(array: &Layout) -> Found {
     }
     let message =
         format!("a chunk of {} has {}: reading one element takes all of it", dimensions(&shape), bytes(size));
-    Some((message, Some("zarr copy STORE/PATH COPY --target-chunk-size 16MiB".to_owned())))
+    Some((message, Some("copy STORE/PATH COPY --target-chunk-size 16MiB".to_owned())))
 }
 
 fn split_coordinate(node: &Listed, array: &Layout, usage: &Usage) -> Found {
@@ -129,8 +137,8 @@ fn split_coordinate(node: &Listed, array: &Layout, usage: &Usage) -> Found {
         bytes(array.uncompressed?),
         usage.chunks.objects
     );
-    let command = format!("zarr copy STORE COPY --rule '**/{name}:chunks={}'", array.lengths().first()?);
-    Some((message, Some(command)))
+    let verb = format!("copy STORE COPY --rule '**/{name}:chunks={}'", array.lengths().first()?);
+    Some((message, Some(verb)))
 }
 
 fn uncompressed(array: &Layout, usage: &Usage) -> Found {
@@ -138,7 +146,7 @@ fn uncompressed(array: &Layout, usage: &Usage) -> Found {
         return None;
     }
     let message = format!("{} are stored without a compressor", bytes(usage.chunks.bytes));
-    Some((message, Some("zarr copy STORE/PATH COPY --codecs zstd:3".to_owned())))
+    Some((message, Some("copy STORE/PATH COPY --codecs zstd:3".to_owned())))
 }
 
 fn rare_codecs(node: &Listed, array: &Layout) -> Found {
@@ -146,7 +154,7 @@ fn rare_codecs(node: &Listed, array: &Layout) -> Found {
     let rare = if node.format == Some(Format::V3) { array.rare_codecs() } else { Vec::new() };
     let names = rare.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let message = format!("it needs {names}, which not every reader supports");
-    (!rare.is_empty()).then(|| (message, Some("zarr copy STORE/PATH COPY --codecs zstd:3".to_owned())))
+    (!rare.is_empty()).then(|| (message, Some("copy STORE/PATH COPY --codecs zstd:3".to_owned())))
 }
 
 fn no_names(node: &Listed, array: &Layout) -> Found {

@@ -1,0 +1,249 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+// One file per verb; `exit` has the exit codes and the one place that prints errors.
+
+mod access;
+mod append;
+mod archive;
+mod around;
+mod attrs;
+mod boxes;
+mod cat;
+mod checksum;
+mod chunks;
+mod colour;
+mod completions;
+mod consolidate;
+mod copy;
+mod create;
+mod crew;
+mod data_type;
+mod diff;
+mod doctor;
+mod du;
+mod elements;
+mod exit;
+mod explain;
+mod folder;
+mod foreign;
+mod from;
+mod info;
+mod interrupt;
+mod json;
+mod labels;
+mod lengths;
+mod listed;
+mod ls;
+mod man;
+mod migrate;
+mod mv;
+mod name;
+mod nested;
+mod npy;
+mod output;
+#[cfg(feature = "page")]
+mod page;
+#[cfg(feature = "image")]
+mod picture;
+mod planned;
+mod progress;
+mod remove_metadata;
+mod render;
+mod resize;
+mod rm;
+mod scalar;
+mod select;
+#[cfg(feature = "serve")]
+mod serve;
+mod similar;
+mod slabs;
+mod stats;
+mod stdout;
+mod stored;
+mod stores;
+mod sweep;
+mod sync;
+mod table;
+mod target;
+mod trace;
+mod tree;
+mod usage;
+mod validate;
+#[cfg(feature = "page")]
+mod view;
+mod walk;
+mod write;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::error::Error as ClapError;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use exit::{Exit, Failure, Outcome};
+use stores::Stores;
+use trace::Log;
+
+/// Show what Zarr stores hold, print elements, and create, change, copy and check nodes.
+#[derive(Debug, Parser)]
+#[command(version = VERSION, arg_required_else_help = true, after_help = EXIT_CODES)]
+struct Cli {
+    /// Print the elements of the array at PATH, one per line (the form of the public zarr-conformance-tests).
+    #[arg(long = "array_path", value_name = "PATH", hide_short_help = true)]
+    array_path: Option<PathBuf>,
+    #[command(flatten)]
+    access: access::Options,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+/// Other programs are called zarr as well, so the version names this one.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (Rust, ", env!("CARGO_PKG_REPOSITORY"), ")");
+
+const EXIT_CODES: &str = "\
+STORE is a directory, and STORE/path names a node in it: weather.zarr/t2m. STORE can also be a URL, with `|zarr:path`
+for a node in it: file:///data/weather.zarr|zarr:t2m. Options for stores: zarr --help.
+
+Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or output, 5 corrupt data,
+6 unsupported extension, 7 store unavailable, 8 permission denied, 9 conflict with another writer, 10 uncertain
+write, 11 limit exceeded.";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Info(info::Args),
+    Tree(tree::Args),
+    Ls(ls::Args),
+    Cat(cat::Args),
+    Chunks(chunks::Args),
+    Du(du::Args),
+    Explain(explain::Args),
+    Diff(diff::Args),
+    Stats(stats::Args),
+    Copy(copy::Args),
+    Sync(sync::Args),
+    Create(create::Args),
+    Append(append::Args),
+    Write(write::Args),
+    Resize(resize::Args),
+    Attrs(attrs::Args),
+    Mv(mv::Args),
+    Rm(rm::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    #[cfg(feature = "page")]
+    View(view::Args),
+    Consolidate(consolidate::Args),
+    Migrate(migrate::Args),
+    RemoveMetadata(remove_metadata::Args),
+    Sweep(sweep::Args),
+    Validate(validate::Args),
+    Doctor(doctor::Args),
+    Checksum(checksum::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Runs the command with its arguments and returns its exit code.
+///
+/// The first argument is the name under which the command was started. Messages and the help use it. The command writes
+/// to standard output and standard error, reads the variables of the environment that name credentials, and sets a
+/// handler for Ctrl-C that ends the process. So a process runs it once.
+///
+/// # Examples
+///
+/// ```
+/// let code = zarr_cli::run(["zarr", "--version"].map(Into::into));
+/// assert_eq!(code, 0);
+/// ```
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<_> = args.into_iter().collect();
+    if let Some(first) = args.first() {
+        name::set(first);
+    }
+    match parse(args) {
+        Ok(cli) => exit::report(traced(cli)),
+        Err(e) => print_help(&e) as u8,
+    }
+}
+
+/// Prints what clap answers instead of arguments: the help, the version, or an error.
+fn print_help(e: &ClapError) -> Exit {
+    let text = e.render().ansi().to_string();
+    let text = name::in_text(&text);
+    // If the stream is closed, there is nowhere to report this.
+    if e.use_stderr() {
+        let _ = write!(anstream::stderr(), "{text}");
+        Exit::Usage
+    } else {
+        let _ = write!(anstream::stdout(), "{text}");
+        Exit::Ok
+    }
+}
+
+fn parse(args: Vec<OsString>) -> Result<Cli, ClapError> {
+    Cli::from_arg_matches(&command().try_get_matches_from(args)?)
+}
+
+/// Returns the command line as clap knows it, under the name of this process.
+fn command() -> clap::Command {
+    Cli::command().name(name::get()).bin_name(name::get())
+}
+
+/// Runs the verb. The trace is completed even if the verb fails.
+fn traced(cli: Cli) -> Outcome {
+    let mut access = cli.access.access(environment())?;
+    let Some(file) = cli.access.trace.clone() else { return chosen(cli, Stores::new(access)) };
+    let log = Log::open(&file)?;
+    access.trace = Some(log.trace());
+    let done = chosen(cli, Stores::new(access));
+    let written = log.finish().map_err(|e| Failure::io(&e, format_args!("cannot write {file:?}")));
+    done.and_then(|exit| written.map(|()| exit))
+}
+
+/// Returns the environment variables that are valid text. Only the stores read them.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+/// Runs the verb that the command line names.
+fn chosen(cli: Cli, stores: Stores) -> Outcome {
+    match (cli.verb, cli.array_path) {
+        (Some(_), Some(_)) => Err(Failure::usage("--array_path cannot be combined with a verb")),
+        (Some(Verb::Info(args)), _) => info::run(&args, &stores),
+        (Some(Verb::Tree(args)), _) => tree::run(&args, &stores),
+        (Some(Verb::Ls(args)), _) => ls::run(&args, &stores),
+        (Some(Verb::Cat(args)), _) => cat::run(&args, &stores),
+        (Some(Verb::Chunks(args)), _) => chunks::run(&args, &stores),
+        (Some(Verb::Du(args)), _) => du::run(&args, &stores),
+        (Some(Verb::Explain(args)), _) => explain::run(&args, &stores),
+        (Some(Verb::Diff(args)), _) => diff::run(&args, &stores),
+        (Some(Verb::Stats(args)), _) => stats::run(&args, &stores),
+        (Some(Verb::Copy(args)), _) => copy::run(&args, &stores),
+        (Some(Verb::Sync(args)), _) => sync::run(&args, &stores),
+        (Some(Verb::Create(args)), _) => create::run(&args, &stores),
+        (Some(Verb::Append(args)), _) => append::run(&args, &stores),
+        (Some(Verb::Write(args)), _) => write::run(&args, &stores),
+        (Some(Verb::Resize(args)), _) => resize::run(&args, &stores),
+        (Some(Verb::Attrs(args)), _) => attrs::run(&args, &stores),
+        (Some(Verb::Mv(args)), _) => mv::run(&args, &stores),
+        (Some(Verb::Rm(args)), _) => rm::run(&args, &stores),
+        #[cfg(feature = "serve")]
+        (Some(Verb::Serve(args)), _) => serve::run(&args, &stores),
+        #[cfg(feature = "page")]
+        (Some(Verb::View(args)), _) => view::run(&args, &stores),
+        (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, &stores),
+        (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
+        (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
+        (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
+        (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
+        (Some(Verb::Checksum(args)), _) => checksum::run(&args, &stores),
+        (Some(Verb::Doctor(args)), _) => doctor::run(&args, &stores),
+        (Some(Verb::Completions(args)), _) => completions::run(&args),
+        (Some(Verb::Man(args)), _) => man::run(&args),
+        (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),
+        (None, None) => Err(Failure::usage("nothing to do; see `zarr --help`")),
+    }
+}
