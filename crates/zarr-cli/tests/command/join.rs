@@ -1,7 +1,7 @@
 //! Processes share a copy, and some of them are killed.
 
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +20,26 @@ fn start(folder: &Folder, arguments: &str) -> Child {
     let mut command = command();
     command.current_dir(folder.path()).args(arguments.split(' '));
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Ends a copy to `b.zarr` while it copies. On a busy machine a copy may be faster, and then the next one is ended.
+fn interrupted(folder: &Folder, arguments: &str, end: impl Fn(&mut Child)) -> Output {
+    for _ in 0..100 {
+        let mut copy = start(folder, arguments);
+        let places = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        while copy.try_wait().unwrap().is_none()
+            && !places().any(|place| place.join(".zarr-copy.json").exists())
+        {
+            thread::sleep(Duration::from_millis(1));
+        }
+        end(&mut copy);
+        let output = copy.wait_with_output().unwrap();
+        if !output.status.success() {
+            return output;
+        }
+        fs::remove_dir_all(folder.path().join("b.zarr")).unwrap();
+    }
+    panic!("each of 100 copies was complete before it was ended");
 }
 
 #[test]
@@ -56,12 +76,7 @@ fn an_unfinished_shared_copy_is_named_continued_and_erased() {
     let folder = Folder::new();
     maps(&folder);
     let shared = "copy maps.zarr b.zarr --chunks 300,8,8 --max-memory 3MB --join night-1 --lease 0.2 --json";
-    let mut worker = start(&folder, shared);
-    while !folder.path().join("b.zarr/.zarr-copy.json").exists() {
-        thread::sleep(Duration::from_millis(1));
-    }
-    worker.kill().unwrap();
-    worker.wait().unwrap();
+    interrupted(&folder, shared, |copy| copy.kill().unwrap());
     assert!(!folder.path().join("b.zarr/zarr.json").exists());
     let plain = zarr_in(folder.path(), "copy maps.zarr b.zarr".split(' '));
     plain.fails(2, &["unfinished copy that processes share", "--join", "zarr rm --unfinished"]);
@@ -107,14 +122,9 @@ fn an_interrupted_copy_says_how_to_go_on() {
         ),
         ("--chunks 300,8,8 --max-memory 3MB --join a", "the same command does"),
     ] {
-        let copy = start(&folder, &format!("copy maps.zarr b.zarr {options}"));
-        let places = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-        while !places().any(|place| place.join(".zarr-copy.json").exists()) {
-            thread::sleep(Duration::from_millis(1));
-        }
-        let killed = std::process::Command::new("kill").args(["-INT", &copy.id().to_string()]).status();
-        assert!(killed.unwrap().success());
-        let output = copy.wait_with_output().unwrap();
+        let output = interrupted(&folder, &format!("copy maps.zarr b.zarr {options}"), |copy| {
+            Command::new("kill").args(["-INT", &copy.id().to_string()]).status().unwrap();
+        });
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(
             output.status.code() == Some(130) && err.contains("interrupted; ") && err.contains(words),
