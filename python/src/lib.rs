@@ -18,6 +18,8 @@ mod selection;
 mod storage;
 mod text;
 
+use std::ffi::OsString;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -39,9 +41,16 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(groups::create_group, module)?)?;
     module.add_function(wrap_pyfunction!(groups::erase, module)?)?;
     module.add_function(wrap_pyfunction!(groups::open_node, module)?)?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(forget, module)?)?;
     module.add_function(wrap_pyfunction!(redacted, module)?)?;
     module.add_function(wrap_pyfunction!(split_location, module)?)
+}
+
+/// Runs the command with its arguments, the first of which is its name, and returns the exit code.
+#[pyfunction]
+fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| zarr_cli::run(arguments))
 }
 
 /// Forgets an object without dropping what it holds. After a fork, a lock inside may be held by a thread of the parent.
