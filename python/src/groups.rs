@@ -12,7 +12,7 @@ use zarr_array::traits::codec::Context;
 use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType, OpenOptions, blocking::Array};
 use zarr_hierarchy::blocking::{Group, Node};
 use zarr_hierarchy::{
-    EraseOptions, ExistingNode, GroupOptions, HierarchyErrorKind, HierarchyResult, Kind, UseConsolidated,
+    EraseOptions, ExistingNode, Found, GroupOptions, HierarchyErrorKind, HierarchyResult, Kind, UseConsolidated,
 };
 
 use crate::array::{limits, registry};
@@ -63,16 +63,21 @@ impl GroupHandle {
         Ok(children.iter().map(|child| listed(child, child.name().to_owned())).collect())
     }
 
-    /// Opens the children, by name. Those without readable metadata are left out.
+    /// Opens the children, by name. In place of one that cannot be opened is the exception.
     fn members<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         let group = self.get();
-        let children = group_result(py, || {
-            let nodes = group.children()?.into_iter().filter(|child| child.kind().is_some());
-            nodes
-                .map(|child| Ok((child.name().to_owned(), Node::from(child.open()?))))
-                .collect::<HierarchyResult<Vec<_>>>()
-        })?;
-        children.into_iter().map(|(name, node)| Ok((name, handle(py, node)?))).collect()
+        let children = group_result(py, || group.children())?;
+        let nodes = children.into_iter().filter(|child| !matches!(child.found(), Found::Undocumented));
+        nodes
+            .map(|child| {
+                let name = child.name().to_owned();
+                let node = match child.open() {
+                    Ok(node) => handle(py, node.into())?,
+                    Err(e) => raised_in_group(py, &e).into_value(py).into_bound(py).into_any(),
+                };
+                Ok((name, node))
+            })
+            .collect()
     }
 
     /// Lists all nodes below the group by path. `levels` limits the depth.

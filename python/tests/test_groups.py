@@ -120,6 +120,17 @@ def test_a_node_that_becomes_another_kind_is_not_found(place: str) -> None:
         pickle.loads(state).shape  # noqa: B018
 
 
+def test_a_broken_child_is_named_and_hides_no_other(tmp_path: Any) -> None:
+    root = hierarchy(tmp_path / "d")["a"]
+    root.create_array("y", shape=(4,), dtype="i4")
+    (tmp_path / "d/a/y/zarr.json").write_text('{"zarr_format": 3}')
+    with pytest.warns(errors.BrokenNodeWarning, match=r"'/a/y' is left out: .*node_type") as given:
+        assert list(root.arrays()) == ["x"]
+    assert given[0].message.error.kind == "Metadata"
+    assert sorted(root) == ["b", "x"]
+    assert "y (node" in root.tree() and "node_type" in root.tree()
+
+
 def test_a_store_is_a_location(place: str) -> None:
     store = zarr_rs.Store(place)
     root = zarr_rs.create_group(store)

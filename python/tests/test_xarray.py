@@ -9,6 +9,7 @@ import asyncio
 import concurrent.futures
 import multiprocessing
 import pickle
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -119,9 +120,29 @@ def test_groups_are_a_tree(tmp_path: Any) -> None:
     assert list(xr.open_groups(place, engine="zarr_rs", group="x")) == ["/", "/y"]
 
 
-def test_an_array_without_names_of_dimensions_is_an_error(tmp_path: Any) -> None:
-    zarr_rs.create_array(tmp_path / "d", "a", shape=(2, 3), dtype="i4", dimension_names=["x", None])
-    with pytest.raises(errors.MetadataError, match=r"/a.*not all 2 dimensions have a name"):
+def test_a_broken_array_is_left_out_and_the_dataset_opens(tmp_path: Any) -> None:
+    sound = xr.Dataset({"t": ("x", np.arange(3.0)), "u": ("x", np.arange(3.0))}, {"x": [10, 20, 30]})
+    sound.to_zarr(tmp_path / "d", consolidated=False)
+    group = zarr_rs.open_group(tmp_path / "d", mode="r+")
+    group.create_array("nameless", shape=(2, 3), dtype="i4", dimension_names=["y", None])
+    (tmp_path / "d/u/zarr.json").write_text("{")
+    with pytest.warns(errors.BrokenNodeWarning) as given:
+        found = xr.open_dataset(tmp_path / "d", engine="zarr_rs")
+    messages = sorted(str(w.message) for w in given)
+    assert len(messages) == 2
+    assert "'/nameless' is left out" in messages[0] and "not all 2 dimensions have a name" in messages[0]
+    assert "'/u' is left out" in messages[1] and "zarr.json" in messages[1]
+    xr.testing.assert_identical(found.load(), sound.drop_vars("u"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xr.open_dataset(tmp_path / "d", engine="zarr_rs", drop_variables=["u", "nameless"])
+
+
+def test_an_array_that_the_store_does_not_give_is_an_error(tmp_path: Any) -> None:
+    zarr_rs.create_group(tmp_path / "d").create_array("a", shape=(3,), dtype="i4", dimension_names=["x"])
+    (tmp_path / "d/a/zarr.json").unlink()
+    (tmp_path / "d/a/zarr.json").symlink_to("zarr.json")
+    with pytest.raises(OSError, match=r"zarr\.json"):
         xr.open_dataset(tmp_path / "d", engine="zarr_rs")
 
 

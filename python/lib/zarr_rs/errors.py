@@ -110,3 +110,16 @@ class ZarrDiagnostic(UserWarning):
     def __str__(self) -> str:
         place = f" member {self.pointer!r}:" if self.pointer else ""
         return f"{self.code}{place} {self.message}"
+
+
+class BrokenNodeWarning(UserWarning):
+    """A node of a group cannot be opened or decoded, and is left out."""
+
+    def __init__(self, path: str, error: Exception) -> None:
+        super().__init__(path, error)
+        #: The path of the node.
+        self.path = path
+        self.error = error
+
+    def __str__(self) -> str:
+        return f"node {self.path!r} is left out: {self.error}"

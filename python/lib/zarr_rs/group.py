@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,9 @@ from zarr_rs import _native, html
 from zarr_rs._native import ArrayHandle, GroupHandle
 from zarr_rs.array import Array
 from zarr_rs.dtypes import type_name
-from zarr_rs.errors import NotFoundError
+from zarr_rs.errors import BrokenNodeWarning, NotFoundError, ZarrError
 from zarr_rs.new import new_array, new_group
-from zarr_rs.nodes import Node
+from zarr_rs.nodes import Node, callers_level
 
 if TYPE_CHECKING:
     from zarr_rs._native import Listed
@@ -58,17 +59,28 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         self._handle.reload()
 
     def arrays(self) -> dict[str, Array]:
-        """Returns the arrays directly in the group. Broken nodes are left out."""
-        return {name: found for name, found in self._members() if isinstance(found, Array)}
+        """Returns the arrays directly in the group. One that cannot be opened is left out, with a `BrokenNodeWarning`."""
+        return {name: found for name, found in self._readable() if isinstance(found, Array)}
 
     def groups(self) -> dict[str, Group]:
-        """Returns the groups directly in the group. Broken nodes are left out."""
-        return {name: found for name, found in self._members() if isinstance(found, Group)}
+        """Returns the groups directly in the group. One that cannot be opened is left out, with a `BrokenNodeWarning`."""
+        return {name: found for name, found in self._readable() if isinstance(found, Group)}
 
-    def _members(self) -> Iterator[tuple[str, Array | Group]]:
-        """Yields the children, whose metadata is read once."""
+    def _readable(self) -> Iterator[tuple[str, Array | Group]]:
+        """Yields the children that can be opened, and warns of the others."""
+        for name, found in self._members():
+            if isinstance(found, ZarrError):
+                warnings.warn(BrokenNodeWarning(self._below(name), found), stacklevel=callers_level())
+            else:
+                yield name, found
+
+    def _members(self) -> Iterator[tuple[str, Array | Group | ZarrError]]:
+        """Yields the children, whose metadata is read once, or why one cannot be opened."""
         for name, handle in self._handle.members():
-            yield name, node(self._store, handle, writable=self._writable)._warn()
+            if isinstance(handle, ZarrError):
+                yield name, handle
+            else:
+                yield name, node(self._store, handle, writable=self._writable)._warn()
 
     def array(self, path: str) -> Array:
         """Returns the array at a path."""

@@ -6,7 +6,7 @@ import os
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -15,7 +15,7 @@ from xarray.core import indexing
 
 from zarr_rs import threads
 from zarr_rs.array import DIMENSIONS, Array
-from zarr_rs.errors import MetadataError
+from zarr_rs.errors import BrokenNodeWarning, MetadataError, ZarrError
 from zarr_rs.group import Group
 from zarr_rs.missing import missing_value
 from zarr_rs.nodes import callers_level
@@ -39,6 +39,7 @@ class Backend(BackendEntrypoint):
 
     A dataset is that of `engine="zarr"`, with these differences:
 
+    - A broken array does not close the dataset.
     - `_FillValue` of format 3 may be a number, `"NaN"`, or `null`, as other programs than xarray write it. What xarray
       would refuse is a warning of class `ZarrDiagnostic`.
     - Names of dimensions are read from both forms of netCDF-C, and its own attributes, `_nc*`, are hidden in both formats.
@@ -46,8 +47,8 @@ class Backend(BackendEntrypoint):
     - A piece of Dask is a whole shard.
     - `open_groups` with `group` names the groups from that group on, `/` and `/a`.
 
-    What xarray decodes is as in xarray, also where zarr-xarray, the crate in Rust, does better: one variable that cannot be
-    decoded, such as a time without a date or an array without names of dimensions, closes the whole dataset.
+    An array that cannot be opened or decoded, such as one with an unknown codec, without names of dimensions, or with times
+    that have no date, is left out with a `BrokenNodeWarning`, and the rest of the dataset opens.
 
     >>> import numpy as np, xarray as xr
     >>> store = zarr_rs.Store("memory://")
@@ -101,7 +102,7 @@ class Backend(BackendEntrypoint):
             "use_cftime": use_cftime,
             "decode_timedelta": decode_timedelta,
         }
-        return _dataset(opened, opened.arrays(), use_zarr_fill_value_as_mask, decoding)
+        return _dataset(opened, dict(opened._members()), use_zarr_fill_value_as_mask, decoding)
 
     def open_groups_as_dict(
         self,
@@ -123,7 +124,7 @@ class Backend(BackendEntrypoint):
             **(storage_options or {}),
         )
         return {
-            path: _dataset(found, arrays, use_zarr_fill_value_as_mask, decoding) for path, found, arrays in _groups(root)
+            path: _dataset(found, members, use_zarr_fill_value_as_mask, decoding) for path, found, members in _groups(root)
         }
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xr.DataTree:
@@ -131,25 +132,54 @@ class Backend(BackendEntrypoint):
         return xr.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
 
 
-def _groups(root: Group) -> Iterator[tuple[str, Group, dict[str, Array]]]:
-    """Yields a group and those below, parents first: their paths from it on, and the arrays in them. Metadata is read once."""
+#: The children of a group by name. In place of one that cannot be opened is the reason.
+_Members: TypeAlias = "Mapping[str, Array | Group | ZarrError]"
+
+
+def _groups(root: Group) -> Iterator[tuple[str, Group, _Members]]:
+    """Yields a group and those below, parents first: their paths from it on, and their children. Metadata is read once."""
     waiting = [("/", root)]
     while waiting:
         path, group = waiting.pop()
         members = dict(group._members())
-        yield path, group, {name: member for name, member in members.items() if isinstance(member, Array)}
+        yield path, group, members
         below = path.rstrip("/")
         waiting += [(f"{below}/{name}", member) for name, member in members.items() if isinstance(member, Group)][::-1]
 
 
-def _dataset(
-    group: Group, arrays: Mapping[str, Array], fill_is_missing: bool | None, decoding: Mapping[str, Any]
-) -> xr.Dataset:
-    """Returns the dataset of arrays of a group, decoded by xarray."""
+def _dataset(group: Group, members: _Members, fill_is_missing: bool | None, decoding: Mapping[str, Any]) -> xr.Dataset:
+    """Returns the dataset of the arrays of a group, decoded by xarray. A broken array is left out, with a warning."""
     dropped = decoding.get("drop_variables") or ()
     names = {dropped} if isinstance(dropped, str) else set(dropped)
-    kept = {name: array for name, array in arrays.items() if name not in names}
-    return StoreBackendEntrypoint().open_dataset(_Variables(group, kept, fill_is_missing), **decoding)
+    arrays = {name: member for name, member in members.items() if name not in names and isinstance(member, Array)}
+    broken: dict[str, Exception] = {
+        name: member for name, member in members.items() if name not in names and isinstance(member, ZarrError)
+    }
+
+    def decoded(names: Iterable[str]) -> xr.Dataset:
+        variables = _Variables(group, {name: arrays[name] for name in names}, fill_is_missing)
+        return StoreBackendEntrypoint().open_dataset(variables, **decoding)
+
+    def check(name: str) -> Exception | None:
+        try:
+            decoded([name])
+        except Exception as e:
+            return e
+        return None
+
+    try:
+        dataset = decoded(arrays)
+    except Exception:
+        undecodable = {name: e for name in arrays if (e := check(name))}
+        if not undecodable:
+            raise
+        broken |= undecodable
+        dataset = decoded(name for name in arrays if name not in broken)
+    for name, e in broken.items():
+        if isinstance(e, OSError):
+            raise e  # The store failed, so the array may be sound.
+        warnings.warn(BrokenNodeWarning(group._below(name), e), stacklevel=callers_level())
+    return dataset
 
 
 class _Variables(AbstractDataStore):
