@@ -25,8 +25,7 @@ Examples:
   man zarr-copy";
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    let written =
-        fs::create_dir_all(&args.directory).and_then(|()| generate_to(command(), &args.directory));
+    let written = fs::create_dir_all(&args.directory).and_then(|()| generate_to(command(), &args.directory));
     written
         .map_err(|e| Failure::io(&e, format_args!("cannot write manual pages to {:?}", args.directory)))?;
     Ok(Exit::Ok)
