@@ -65,6 +65,11 @@ fn unpacked(src: &[u8]) -> CodecResult<(usize, &[u8])> {
     let bits = bits.filter(|_| *padding < 8).ok_or_else(|| {
         CodecError::corrupt(format!("{} bytes cannot have {padding} bits of padding", bytes.len()))
     })?;
+    // Writers fill the last byte with zeros. Other bits are damage, or a chunk of more booleans.
+    if let Some(last) = bytes.last().filter(|last| u32::from(*padding) > last.trailing_zeros()) {
+        let message = format!("the {padding} padding bits of the last byte {last:#04x} are not zeros");
+        return Err(CodecError::corrupt(message));
+    }
     Ok((bits, bytes))
 }
 

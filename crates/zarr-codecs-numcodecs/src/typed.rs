@@ -229,6 +229,27 @@ mod tests {
     }
 
     #[test]
+    fn set_padding_bits_of_packbits_are_errors() {
+        // rule H.7
+        let filter = bytes_filter("packbits", &json!({}));
+        for (good, bits) in [("0000", 8), ("00ff", 8), ("01fe", 7), ("0780", 1), ("0400f0", 12)] {
+            assert_eq!(decode(&*filter, &hex(good), bits).unwrap().len(), bits, "{good}");
+        }
+        let codec =
+            build("numcodecs.packbits", &json!({}), &Repr::new(DataType::Bool, FillValue::of(0_u8), 1));
+        let Codec::ArrayArray(codec) = codec.unwrap() else { unreachable!() };
+        for (bad, bits) in [("01ff", 7), ("0101", 7), ("0781", 1), ("07c0", 1), ("0400f8", 12)] {
+            let e = decode(&*filter, &hex(bad), bits).unwrap_err();
+            assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{bad}");
+            assert!(e.to_string().contains("padding bits"), "{bad}: {e}");
+            let (encoded, mut values) = (hex(bad), vec![0; bits]);
+            let src = Source::dense(&encoded, &[encoded.len() as u64], 1).unwrap();
+            let dst = Destination::dense(&mut values, &[bits as u64], 1).unwrap();
+            assert_eq!(codec.decode(src, dst, &mut Scratch::new()).unwrap_err().to_string(), e.to_string());
+        }
+    }
+
+    #[test]
     fn a_filter_for_another_type_is_refused_when_the_array_is_opened() {
         for (name, configuration, data_type) in [
             ("delta", json!({"dtype": "<i4"}), DataType::Int16),
