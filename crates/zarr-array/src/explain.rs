@@ -84,6 +84,9 @@ impl From<Tally> for Explanation {
     }
 }
 
+/// The largest number of chunks examined. A store answers for each of them, so the time is bounded as well.
+const MOST: u64 = 1 << 20;
+
 /// The largest number of chunks examined at once.
 const AT_ONCE: usize = 64;
 
@@ -92,7 +95,8 @@ impl Array {
     /// and object sizes.
     ///
     /// # Errors
-    /// When the selection is not inside the array or an index is invalid; and those of the store.
+    /// When the selection is not inside the array or an index is invalid;
+    /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when it touches more than 2^20 chunks; and those of the store.
     pub async fn explain(&self, selection: impl Into<Selection>) -> ArrayResult<Explanation> {
         let core = &*self.core;
         let target = Target::new(core, &selection.into())?;
@@ -100,6 +104,12 @@ impl Array {
             TargetPlan::Ranges(plan) => plan.cells(),
             TargetPlan::Lists(plan) => plan.cells(),
         };
+        if chunks > MOST {
+            let message = format!(
+                "the selection touches {chunks} chunks, at most {MOST} are examined: explain a smaller selection"
+            );
+            return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message).in_array(self.path()));
+        }
         let mut sum = Explanation {
             chunks,
             bytes_result: target.full.product().unwrap_or(u64::MAX).saturating_mul(core.size as u64),

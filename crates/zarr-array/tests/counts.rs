@@ -2,7 +2,7 @@
 
 use crate::common::{self, chains, counted, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::{PartialWrites, Selection, Storage, standard};
+use zarr_array::{ArrayErrorKind, PartialWrites, Selection, Storage, standard};
 use zarr_conformance::instruments::{Counting, Counts};
 use zarr_store::MemoryStore;
 
@@ -38,6 +38,21 @@ fn a_read_is_one_request_a_chunk() {
         assert_eq!(reads((..).into()), 8);
         assert_eq!(reads([3..3, 0..8].into()), 0, "nothing");
     }
+}
+
+#[test]
+fn a_selection_of_too_many_chunks_is_not_explained() {
+    let (array, counting) = counted(&[1 << 21], &[1], &chains()[0]);
+    let ranges = Selection::from([0..(1 << 20) + 1]);
+    let used = cost(&counting, || {
+        for selection in [(..).into(), ranges] {
+            let e = array.explain(selection).unwrap_err();
+            assert_eq!((e.kind(), e.array()), (ArrayErrorKind::LimitExceeded, Some("/a")));
+            assert!(e.to_string().contains("at most 1048576 are examined"), "{e}");
+        }
+    });
+    assert_eq!(used.requests(), 0);
+    assert_eq!(array.explain([5..9]).unwrap().chunks, 4);
 }
 
 #[test]

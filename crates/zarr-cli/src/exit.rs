@@ -118,17 +118,26 @@ impl From<ArrayErrorKind> for Exit {
     }
 }
 
+/// What messages of the libraries advise, and the options of the command that do it.
+const OPTIONS: [(&str, &str); 2] = [
+    ("can be read anonymously", "can be read with `--anon`"),
+    ("explain a smaller selection", "choose a part with `-s`, such as `-s 0:100`"),
+];
+
+/// Returns a message of a library with the options of the command in its advice.
+fn advised(message: &str) -> String {
+    OPTIONS.iter().fold(message.to_owned(), |message, (advice, option)| message.replace(advice, option))
+}
+
 impl From<ArrayError> for Failure {
     fn from(e: ArrayError) -> Self {
-        // The library has no options.
-        let message = e.to_string().replace("can be read anonymously", "can be read with `--anon`");
-        Self::new(e.kind().into(), message)
+        Self::new(e.kind().into(), advised(&e.to_string()))
     }
 }
 
 impl From<HierarchyError> for Failure {
     fn from(e: HierarchyError) -> Self {
-        Self::new(e.kind().into(), e.to_string())
+        Self::new(e.kind().into(), advised(&e.to_string()))
     }
 }
 

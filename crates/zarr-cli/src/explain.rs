@@ -19,7 +19,8 @@ use crate::target::Target;
 /// Show what reading a part of an array would cost, without reading it.
 ///
 /// Shows the chunks or shards that it touches, the number of requests, the fetched bytes and how many of these are
-/// useful. The plan comes from the code that reads. Only sizes and the indexes of shards are read from the store.
+/// useful. The plan comes from the code that reads. Only sizes and the indexes of shards are read from the store. A
+/// selection of more than 2^20 chunks or shards is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

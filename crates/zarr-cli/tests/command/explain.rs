@@ -163,3 +163,15 @@ fn an_array_larger_than_memory_is_explained() {
     let text = zarr(args!["explain", folder.join("huge")]).ok().text().to_owned();
     assert!(text.contains("chunks       1000 touched") && text.contains("1000 TiB"), "{text}");
 }
+
+/// The store is asked for each chunk, so their number is limited.
+#[test]
+fn a_part_of_too_many_chunks_is_explained_instead_of_all() {
+    let folder = Folder::new();
+    let chunks = json!([{ "name": "bytes" }]);
+    folder.node("many", &array(&[1 << 40], "uint8", &[1], &json!(0), &chunks));
+    let parts =
+        ["array \"/\"", "touches 1099511627776 chunks", "choose a part with `-s`, such as `-s 0:100`"];
+    zarr(args!["explain", folder.join("many")]).fails(11, &parts);
+    assert!(text(&folder, "many", "0:100").contains("100 touched"));
+}
