@@ -11,13 +11,14 @@ use zarr_array::meta::{ArrayMeta, Format, Ignore, NodeMeta};
 use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
 use zarr_array::{DataType, Limits, Registry, block_on};
 use zarr_hierarchy::Found;
+use zarr_hierarchy::blocking::Group;
 
 use crate::exit::{Failure, say};
 use crate::json;
 use crate::lengths::Extent;
 use crate::table::{dimensions, product};
 use crate::target::{Target, registry};
-use crate::walk::{NO_NODE, Source, Visit, reason, walk_known};
+use crate::walk::{NO_NODE, Source, Visit, note_odd_paths, reason, walk_known};
 
 /// A node, or a folder that is not a node.
 #[derive(Debug)]
@@ -66,10 +67,12 @@ pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Vec
     list_known(target, source, levels).map(|(all, _)| all)
 }
 
-/// Like [`list`]. A note names the children in consolidated metadata that the store lacks.
+/// Like [`list`]. Notes name odd paths in consolidated metadata, and the children there that the store lacks.
 pub(crate) fn list_with_note(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
-    let (all, is_known) = list_known(target, source, levels)?;
-    if !(is_known && target.lists()) {
+    let (all, known) = list_known(target, source, levels)?;
+    let Some(group) = known else { return Ok(all) };
+    note_odd_paths(&group);
+    if !target.lists() {
         return Ok(all);
     }
     let stored = block_on(target.storage.list_dir(&target.prefix()?)).map_err(|e| target.fail(e))?;
@@ -92,10 +95,15 @@ pub(crate) fn list_with_note(target: &Target, source: Source, levels: usize) -> 
     Ok(all)
 }
 
-fn list_known(target: &Target, source: Source, levels: usize) -> Result<(Vec<Listed>, bool), Failure> {
+/// Like [`list`], and returns the group if the nodes come from its consolidated metadata.
+fn list_known(
+    target: &Target,
+    source: Source,
+    levels: usize,
+) -> Result<(Vec<Listed>, Option<Group>), Failure> {
     let registry = registry();
     let mut all: Vec<Listed> = Vec::new();
-    let (visits, is_known) = walk_known(target, source, levels)?;
+    let (visits, known) = walk_known(target, source, levels)?;
     for visit in visits {
         match visit.found {
             Found::Broken(e) if all.is_empty() => {
@@ -110,7 +118,7 @@ fn list_known(target: &Target, source: Source, levels: usize) -> Result<(Vec<Lis
             found => all.push(Listed::new(Visit { found, ..visit }, &registry)),
         }
     }
-    Ok((all, is_known))
+    Ok((all, known))
 }
 
 impl Listed {

@@ -10,7 +10,7 @@ use zarr_array::meta::json::Value;
 use zarr_array::meta::{Format, NodeMeta};
 use zarr_array::{Diagnostic, Limits};
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::{Difference, Found, GroupOptions, UseConsolidated};
+use zarr_hierarchy::{Difference, Found, GroupOptions};
 
 use conventions::Conventions;
 use data::Checked;
@@ -24,7 +24,7 @@ use crate::stdout::Stdout;
 use crate::stores::Stores;
 use crate::table::{bytes, count};
 use crate::target::{Target, registry};
-use crate::walk::{NO_NODE, Source, Visit, walk};
+use crate::walk::{NO_NODE, Source, Visit, odd_paths, walk};
 
 /// Check the metadata of a node and of all nodes below it.
 ///
@@ -256,22 +256,27 @@ fn judge(node: &NodeMeta, notes: &mut Vec<Diagnostic>) -> Vec<Finding> {
     broken.into_iter().chain(unresolved.map(|e| Finding::of_error(&e, None))).collect()
 }
 
-/// Returns the differences between the consolidated metadata of a group, if any, and the documents.
+/// Returns the odd paths in the consolidated metadata of a group, if any, and its differences from the documents.
 /// A store that cannot list is not compared.
 fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
+    let options = GroupOptions::new().format(format);
+    let group = match Group::open_with(target.storage.clone(), path, &registry(), &options) {
+        Ok(group) => group,
+        Err(e) => return vec![Finding::of_found(&e, path)],
+    };
+    let mut found: Vec<Finding> = odd_paths(&group).cloned().map(Finding::from).collect();
     if !target.lists() {
-        return Vec::new();
+        return found;
     }
-    let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore).format(format);
-    let group = Group::open_with(target.storage.clone(), path, &registry(), &options);
     let pointer = if format == Format::V3 { "/consolidated_metadata" } else { "" };
-    match group.and_then(|group| group.check_consolidated()) {
+    match group.check_consolidated() {
         Ok(differences) => {
             let differences = differences.iter().flatten();
-            differences.map(|difference| stale(pointer.to_owned(), differs(difference))).collect()
+            found.extend(differences.map(|difference| stale(pointer.to_owned(), differs(difference))));
         }
-        Err(e) => vec![Finding::of_found(&e, path)],
+        Err(e) => found.push(Finding::of_found(&e, path)),
     }
+    found
 }
 
 /// Returns the finding that consolidated metadata is stale.

@@ -3,7 +3,7 @@
 use std::iter;
 
 use zarr_array::Diagnostic;
-use zarr_array::meta::NodeMeta;
+use zarr_array::meta::{Code, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Child, Found, HierarchyError, UseConsolidated};
@@ -73,12 +73,12 @@ pub(crate) fn walk(
     walk_known(target, source, levels).map(|(visits, _)| visits)
 }
 
-/// Like [`walk`], and returns whether the nodes come from consolidated metadata.
+/// Like [`walk`], and returns the group if the nodes come from its consolidated metadata.
 pub(crate) fn walk_known(
     target: &Target,
     source: Source,
     levels: usize,
-) -> Result<(impl Iterator<Item = Visit>, bool), Failure> {
+) -> Result<(impl Iterator<Item = Visit>, Option<Group>), Failure> {
     let start = target.look()?;
     let source = if source.is_documents() && !target.lists() {
         say(
@@ -93,9 +93,26 @@ pub(crate) fn walk_known(
         Found::Node(NodeMeta::Group(_)) => Some(target.group(source)?),
         _ => None,
     };
-    let is_known = group.as_ref().is_some_and(Group::is_consolidated);
-    let below = group.map(|group| group.walk().levels(levels));
-    Ok((iter::once(start).chain(below.into_iter().flatten().map(Visit::from)), is_known))
+    let below = group.as_ref().map(|group| group.walk().levels(levels));
+    let known = group.filter(Group::is_consolidated);
+    Ok((iter::once(start).chain(below.into_iter().flatten().map(Visit::from)), known))
+}
+
+/// Returns the reports of paths in the consolidated metadata of a group that are odd, or name no node below the group.
+pub(crate) fn odd_paths(group: &Group) -> impl Iterator<Item = &Diagnostic> {
+    group.diagnostics().iter().filter(|note| note.code == Code::ConsolidatedKey)
+}
+
+/// Prints a note if there are [odd paths](odd_paths).
+pub(crate) fn note_odd_paths(group: &Group) {
+    let mut odd = odd_paths(group);
+    if let Some(first) = odd.next() {
+        let more = match odd.count() {
+            0 => String::new(),
+            more => format!("; {more} more: `zarr validate` lists them"),
+        };
+        say(&format!("note: the consolidated metadata has odd paths: {first}{more}"));
+    }
 }
 
 /// Returns the message of `e` without the path of the node, for output that shows the path already.

@@ -11,7 +11,7 @@ use crate::json;
 use crate::listed::{Listed, list};
 use crate::table::{Table, count};
 use crate::target::Target;
-use crate::walk::Source;
+use crate::walk::{Source, note_odd_paths};
 
 /// A group's metadata and its children.
 pub(super) struct GroupInfo {
@@ -60,6 +60,7 @@ impl GroupInfo {
             let children = children(Source::DOCUMENTS)?;
             return Ok(Self { meta, notes, children, consolidated: None, dataset, has_attributes });
         }
+        note_odd_paths(&group);
         let nodes = group.walk().filter(|child| child.kind().is_some()).count();
         let known = children(Source::default())?;
         if !target.lists() {

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::args;
-use crate::harness::{Folder, zarr};
+use crate::harness::{Folder, with, zarr};
 
 /// Makes a store with links to a node, to a document and to a chunk outside of it, and a link inside of it.
 fn linked() -> Folder {
@@ -51,6 +51,58 @@ fn a_confined_store_does_not_follow_links_out() {
     }
     let url = format!("file://{}", of("chunk").display());
     zarr(args!["--confined", "cat", url]).fails(8, &["leads out of the root"]);
+}
+
+/// No node can have such a path, so each verb says that there is something in the document that it does not show.
+#[test]
+fn odd_paths_in_consolidated_metadata_are_noted() {
+    let group = json!({ "zarr_format": 3, "node_type": "group", "attributes": {} });
+    let folder = Folder::new();
+    let nodes = json!({ "a": group, "../../../outside": group, "a//b": group });
+    let inline = json!({ "kind": "inline", "must_understand": false, "metadata": nodes });
+    folder.node("h.zarr", &with(group.clone(), &json!({ "consolidated_metadata": inline })));
+    folder.group("h.zarr/a");
+    let group2 = json!({ "zarr_format": 2 });
+    let nodes =
+        json!({ ".zgroup": group2, "/a/b/../.zgroup": group2, "a/.zgroup": group2, "a//b/.zgroup": group2 });
+    folder.group2("i.zarr");
+    folder.group2("i.zarr/a");
+    let beside = json!({ "zarr_consolidated_format": 1, "metadata": nodes });
+    folder.write("i.zarr/.zmetadata", beside.to_string());
+    let places = [
+        (
+            "h.zarr",
+            ["/consolidated_metadata/metadata/..~1..~1..~1outside", "/consolidated_metadata/metadata/a~1~1b"],
+        ),
+        ("i.zarr", ["/metadata/~1a~1b~1..~1.zgroup", "/metadata/a~1~1b~1.zgroup"]),
+    ];
+    for (store, pointers) in places {
+        for verb in ["tree", "ls", "info", "du"] {
+            let done = zarr(args![verb, folder.join(store)]).ok_with_notes();
+            done.says(&[
+                "consolidated metadata has odd paths: ZM018",
+                pointers[0],
+                "; 1 more: `zarr validate`",
+            ]);
+            assert_eq!(done.err.lines().count(), 1, "{verb}: {}", done.err);
+            if verb != "du" {
+                zarr(args![verb, "--no-consolidated", folder.join(store)]).exits(0);
+            }
+        }
+        for (options, code) in [(&["--json"][..], 1), (&["--json", "--ignore", "ZM018"], 0)] {
+            let done = zarr(
+                [args!["validate", folder.join(store)].to_vec(), options.iter().map(Into::into).collect()]
+                    .concat(),
+            );
+            let json = done.exits(code).json();
+            let found = json["nodes"][0]["findings"].as_array().unwrap();
+            let found: Vec<_> = found.iter().map(|found| (&found["code"], &found["pointer"])).collect();
+            let wanted = pointers.map(|pointer| (json!("ZM018"), json!(pointer)));
+            let wanted: Vec<_> =
+                wanted.iter().filter(|_| code == 1).map(|(code, pointer)| (code, pointer)).collect();
+            assert_eq!(found, wanted, "{store} {options:?}");
+        }
+    }
 }
 
 #[test]
