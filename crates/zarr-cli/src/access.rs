@@ -1,7 +1,8 @@
 //! The options of all verbs for reaching stores.
 
+use std::fs;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use zarr_store::Access;
@@ -24,6 +25,9 @@ pub(crate) struct Options {
     /// The section of your configuration files with the credentials.
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
     profile: Option<String>,
+    /// Trust the certificates in FILE (PEM) beside those of the system: of a service, or of its issuer.
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
+    ca_cert: Option<PathBuf>,
     /// Treat status 403 of a web server as "not found": some servers answer so for absent objects.
     #[arg(long, global = true, hide_short_help = true)]
     forbidden_is_absent: bool,
@@ -65,6 +69,7 @@ impl Options {
         access.endpoint = self.endpoint.clone();
         access.region = self.region.clone();
         access.profile = self.profile.clone();
+        access.root_certificates = self.ca_cert.as_deref().map(certificates).transpose()?;
         access.in_flight = self.in_flight.map(NonZeroUsize::get);
         access.retries = self.retries;
         access.timeout = self.timeout;
@@ -72,9 +77,22 @@ impl Options {
     }
 }
 
+/// Reads a file of certificates. The stores parse it; the common mistake is a file in another format.
+fn certificates(file: &Path) -> Result<Vec<u8>, Failure> {
+    const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
+    let pem = fs::read(file).map_err(|e| Failure::io(&e, format_args!("--ca-cert: cannot read {file:?}")))?;
+    if !pem.windows(BEGIN.len()).any(|text| text == BEGIN) {
+        let message =
+            format!("--ca-cert: {file:?} has no line \"-----BEGIN CERTIFICATE-----\": expected PEM");
+        return Err(Failure::usage(message));
+    }
+    Ok(pem)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
 
     #[test]
     fn options_are_passed_to_the_stores() {
@@ -95,5 +113,22 @@ mod tests {
         for bad in ["0", "-1", "NaN", "inf", "soon", "1e-12"] {
             assert!(seconds(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn certificates_of_a_file_are_passed_to_the_stores() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ca.pem");
+        let access = || Options { ca_cert: Some(file.clone()), ..Options::default() }.access([]);
+        let fails = || access().map(|_| ()).map_err(|e| (e.exit(), e.message().contains("ca.pem")));
+        assert_eq!(fails(), Err((Exit::NotFound, true)));
+        for wrong in [&b""[..], b"\x30\x82\x01\x0a", b"-----BEGIN PRIVATE KEY-----\n"] {
+            fs::write(&file, wrong).unwrap();
+            assert_eq!(fails(), Err((Exit::Usage, true)));
+        }
+        let pem = b"of a company\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        fs::write(&file, pem).unwrap();
+        assert_eq!(access().unwrap().root_certificates.as_deref(), Some(&pem[..]));
+        assert_eq!(Options::default().access([]).unwrap().root_certificates, None);
     }
 }

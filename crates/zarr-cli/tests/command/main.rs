@@ -47,6 +47,8 @@ mod sync;
 #[cfg(any(feature = "arrow", feature = "image"))]
 mod tables;
 mod tasks;
+#[cfg(feature = "http")]
+mod tls;
 mod tree;
 mod uneven;
 mod url;
