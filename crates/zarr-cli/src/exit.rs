@@ -10,6 +10,7 @@ use zarr_hierarchy::HierarchyError;
 
 use crate::colour::{Look, on_stderr};
 use crate::name;
+use crate::typed;
 
 /// The exit codes. Scripts may rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,6 +171,7 @@ pub(crate) fn report(done: Outcome) -> u8 {
 
 /// Prints one line on stderr. A failure to print is ignored.
 pub(crate) fn say(message: &str) {
+    let message = &*typed::without_secrets(message);
     let (start, rest) = match message.strip_prefix("note: ") {
         Some(rest) => (on_stderr(Look::Warning, &format!("{}: note:", name::get())), rest),
         None => (on_stderr(Look::Error, &format!("{}:", name::get())), message),

@@ -68,6 +68,7 @@ mod table;
 mod target;
 mod trace;
 mod tree;
+mod typed;
 mod usage;
 mod validate;
 #[cfg(feature = "page")]
@@ -162,8 +163,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     if let Some(first) = args.first() {
         name::set(first);
     }
+    typed::remember(&args);
     match parse(args) {
-        Ok(cli) => exit::report(traced(cli)),
+        Ok((cli, paths)) => exit::report(checked(cli, &paths)),
         Err(e) => print_help(&e) as u8,
     }
 }
@@ -171,6 +173,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 /// Prints what clap answers instead of arguments: the help, the version, or an error.
 fn print_help(e: &ClapError) -> Exit {
     let text = e.render().ansi().to_string();
+    let text = typed::without_secrets(&text);
     let text = name::in_text(&text);
     // If the stream is closed, there is nowhere to report this.
     if e.use_stderr() {
@@ -182,13 +185,21 @@ fn print_help(e: &ClapError) -> Exit {
     }
 }
 
-fn parse(args: Vec<OsString>) -> Result<Cli, ClapError> {
-    Cli::from_arg_matches(&command().try_get_matches_from(args)?)
+/// Returns the command line, and the paths in it.
+fn parse(args: Vec<OsString>) -> Result<(Cli, Vec<PathBuf>), ClapError> {
+    let matches = command().try_get_matches_from(args)?;
+    Ok((Cli::from_arg_matches(&matches)?, typed::paths(&matches)))
 }
 
 /// Returns the command line as clap knows it, under the name of this process.
 fn command() -> clap::Command {
     Cli::command().name(name::get()).bin_name(name::get())
+}
+
+/// Runs the verb if the paths of the command line may be used.
+fn checked(cli: Cli, paths: &[PathBuf]) -> Outcome {
+    typed::check(paths)?;
+    traced(cli)
 }
 
 /// Runs the verb. The trace is completed even if the verb fails.

@@ -35,6 +35,7 @@ mod mv;
 mod older;
 mod rm;
 mod rules;
+mod secrets;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(all(feature = "s3", feature = "http"))]
