@@ -33,7 +33,7 @@ pub(crate) struct Options {
     forbidden_is_absent: bool,
     /// Refuse links that lead out of a store in a directory; for stores of strangers.
     #[arg(long, global = true, hide_short_help = true)]
-    confined: bool,
+    pub(crate) confined: bool,
     /// The largest number of requests at once.
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     in_flight: Option<NonZeroUsize>,

@@ -65,7 +65,7 @@ pub(crate) fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
 
 /// Returns the absolute path without `..`. The part up to the last `..` is resolved, because `..` behind a link is the
 /// directory above its target.
-fn absolute(given: &Path) -> io::Result<PathBuf> {
+pub(crate) fn absolute(given: &Path) -> io::Result<PathBuf> {
     let components: Vec<Component> = given.components().collect();
     let Some(last) = components.iter().rposition(|c| *c == Component::ParentDir) else {
         return std::path::absolute(given);

@@ -199,6 +199,9 @@ fn command() -> clap::Command {
 /// Runs the verb if the paths of the command line may be used.
 fn checked(cli: Cli, paths: &[PathBuf]) -> Outcome {
     typed::check(paths)?;
+    if cli.access.confined {
+        typed::check_confined(paths)?;
+    }
     traced(cli)
 }
 

@@ -1,16 +1,17 @@
-//! The paths and other arguments that the user typed: secrets in them.
+//! The paths and other arguments that the user typed: secrets in them, and links in paths of a confined store.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 use clap::ArgMatches;
-use zarr_store::{redacted, scheme_of};
+use zarr_store::{redacted, scheme_of, split_adapters};
 
-use crate::exit::Failure;
-use crate::stores::shown;
+use crate::around::{absolute, is_node};
+use crate::exit::{Exit, Failure};
+use crate::stores::{directory_of, shown};
 
 /// The typed texts with secrets, each with the text that messages show.
 static SECRETS: OnceLock<Vec<(String, String)>> = OnceLock::new();
@@ -77,6 +78,41 @@ pub(crate) fn check(paths: &[PathBuf]) -> Result<(), Failure> {
             redacted(text)
         )))
     })
+}
+
+/// Refuses paths that leave the store around them through a link: the store is the topmost directory in the path that is
+/// a node. Links below the node that the path names are checked when they are followed.
+pub(crate) fn check_confined(paths: &[PathBuf]) -> Result<(), Failure> {
+    let roots = paths.iter().filter_map(|path| match path.to_str() {
+        Some(text) => directory_of(split_adapters(text).0),
+        None => Some(path.clone()),
+    });
+    for path in roots.flat_map(|path| passed(&path)) {
+        let Ok(path) = absolute(&path) else { continue };
+        let Some(store) = path.ancestors().filter(|above| is_node(above)).last() else { continue };
+        if leaves(store, &path) {
+            let message = format!("store {store:?}: path {path:?}: a link leads out of the root");
+            return Err(Failure::new(Exit::PermissionDenied, message));
+        }
+    }
+    Ok(())
+}
+
+/// Returns a path, and those that it passes before each `..`.
+fn passed(path: &Path) -> Vec<PathBuf> {
+    let components: Vec<Component<'_>> = path.components().collect();
+    let is_end = |end: &usize| components.get(*end).is_none_or(|next| *next == Component::ParentDir);
+    (0..=components.len()).filter(is_end).map(|end| components[..end].iter().collect()).collect()
+}
+
+/// Whether the existing part of a path below `store` is outside of it.
+fn leaves(store: &Path, path: &Path) -> bool {
+    let there = path.ancestors().find(|above| fs::symlink_metadata(above).is_ok()).unwrap_or(store);
+    match (fs::canonicalize(store), fs::canonicalize(there)) {
+        (Ok(store), Ok(there)) => !there.starts_with(store),
+        // A link without a target may get one outside.
+        _ => true,
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::args;
-use crate::harness::{Folder, with, zarr};
+use crate::harness::{Folder, with, zarr, zarr_in};
 
 /// Makes a store with links to a node, to a document and to a chunk outside of it, and a link inside of it.
 fn linked() -> Folder {
@@ -51,6 +51,48 @@ fn a_confined_store_does_not_follow_links_out() {
     }
     let url = format!("file://{}", of("chunk").display());
     zarr(args!["--confined", "cat", url]).fails(8, &["leads out of the root"]);
+}
+
+/// A folder that is no node lies between the store and the node, so that the node is the root of a store of its own.
+#[test]
+fn a_path_does_not_leave_a_confined_store_through_a_link() {
+    let folder = linked();
+    folder.base("h.zarr/plain/a");
+    symlink("../out", folder.join("h.zarr/folder")).unwrap();
+    symlink("plain", folder.join("h.zarr/inner")).unwrap();
+    symlink("../nowhere", folder.join("h.zarr/broken")).unwrap();
+    symlink("h.zarr", folder.join("link.zarr")).unwrap();
+    symlink("h.zarr/plain", folder.join("other")).unwrap();
+    let before = folder.contents("out");
+    let url = |path: &str| format!("file://{}", folder.join(path).display());
+    let run = |verb: &[&str], path: &str, rest: &[&str]| {
+        zarr_in(folder.path(), [&["--confined"], verb, &[path], rest].concat())
+    };
+    for path in ["h.zarr/folder/a", "h.zarr/folder/../out/a", "link.zarr/folder/a", &url("h.zarr/folder/a")] {
+        zarr_in(folder.path(), ["cat", path]).ok();
+        run(&["cat"], path, &[]).fails(8, &["a link leads out of the root"]);
+        run(&["attrs", "set"], path, &["x", "1"]).fails(8, &["a link leads out of the root"]);
+        run(&["copy", "-q", "h.zarr/a"], path, &["--if-exists", "replace"]).exits(8);
+        run(&["rm", "--force"], path, &[]).exits(8);
+    }
+    for path in ["h.zarr/folder/new", "h.zarr/folder", "h.zarr/broken", "h.zarr/broken/new"] {
+        run(&["create", "--group"], path, &[]).fails(8, &["a link leads out of the root"]);
+        run(&["copy", "-q", "h.zarr/a"], path, &[]).fails(8, &["a link leads out of the root"]);
+    }
+    assert_eq!(folder.contents("out"), before);
+    assert!(!folder.join("nowhere").exists());
+    // The user chooses the store, and may leave it by `..`.
+    let inside = [
+        "h.zarr/plain/a",
+        "h.zarr/inner/a",
+        "link.zarr/a",
+        "other/a",
+        "h.zarr/../out/a",
+        "h.zarr/a/../inside",
+    ];
+    for path in inside.map(str::to_owned).into_iter().chain([url("h.zarr/inner/a")]) {
+        run(&["cat"], &path, &[]).ok();
+    }
 }
 
 /// No node can have such a path, so each verb says that there is something in the document that it does not show.
