@@ -28,8 +28,8 @@ use group::GroupInfo;
 /// counted as long as that is quick. For a group the children are listed, from consolidated metadata if there is any; a
 /// difference from the store is reported.
 ///
-/// A group of arrays with named dimensions is shown as a dataset: dimensions, coordinates with their first and last values,
-/// and variables, each with its stored type and the type that decoding makes of it.
+/// A group of arrays with named dimensions, and at most 2000 children, is shown as a dataset: dimensions, coordinates
+/// with their first and last values, and variables, each with its stored type and the type that decoding makes of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -1,5 +1,7 @@
 //! The output of `zarr info` for a group.
 
+use std::collections::HashSet;
+
 use zarr_array::Diagnostic;
 use zarr_array::meta::GroupMeta;
 use zarr_array::meta::json::Value;
@@ -12,6 +14,9 @@ use crate::listed::{Listed, list};
 use crate::table::{Table, count};
 use crate::target::Target;
 use crate::walk::{Source, note_odd_paths};
+
+/// The largest number of children of a group that is opened as a dataset. A dataset keeps some kilobytes for each.
+const MOST: usize = 2000;
 
 /// A group's metadata and its children.
 pub(super) struct GroupInfo {
@@ -51,13 +56,15 @@ impl GroupInfo {
             Ok(all)
         };
         let group = target.group(Source::default())?;
-        let dataset = match source.is_documents() && target.lists() {
-            true => DatasetInfo::of(&target.group(source)?, !args.no_values),
-            false => DatasetInfo::of(&group, !args.no_values),
+        let dataset = |children: &[Listed]| match source.is_documents() && target.lists() {
+            _ if children.len() > MOST => Ok(Err(format!("the group has more than {MOST} children"))),
+            true => target.group(source).map(|group| DatasetInfo::of(&group, !args.no_values)),
+            false => Ok(DatasetInfo::of(&group, !args.no_values)),
         };
         let has_attributes = !args.no_attrs;
         if !group.is_consolidated() {
             let children = children(Source::DOCUMENTS)?;
+            let dataset = dataset(&children)?;
             return Ok(Self { meta, notes, children, consolidated: None, dataset, has_attributes });
         }
         note_odd_paths(&group);
@@ -65,16 +72,19 @@ impl GroupInfo {
         let known = children(Source::default())?;
         if !target.lists() {
             let consolidated = Some(Consolidated { nodes, differs: None });
+            let dataset = dataset(&known)?;
             return Ok(Self { meta, notes, children: known, consolidated, dataset, has_attributes });
         }
         let stored = children(Source::DOCUMENTS)?;
         let without = |some: &[Listed], others: &[Listed]| -> Vec<String> {
-            let absent = |child: &&Listed| !others.iter().any(|other| other.path == child.path);
+            let others: HashSet<&str> = others.iter().map(|child| child.path.as_str()).collect();
+            let absent = |child: &&Listed| !others.contains(child.path.as_str());
             some.iter().filter(absent).map(|child| child.below(&target.path).to_owned()).collect()
         };
         let differs = Differs { missing: without(&stored, &known), gone: without(&known, &stored) };
         let consolidated = Some(Consolidated { nodes, differs: Some(differs) });
         let children = if source.is_documents() { stored } else { known };
+        let dataset = dataset(&children)?;
         Ok(Self { meta, notes, children, consolidated, dataset, has_attributes })
     }
 

@@ -88,6 +88,26 @@ fn groups_without_named_dimensions_or_with_two_lengths_are_shown_as_groups() {
     assert!(info["no_dataset_because"].as_str().unwrap().contains("length"), "{info}");
 }
 
+/// A dataset keeps some kilobytes for each child.
+#[test]
+fn a_group_of_very_many_children_is_no_dataset() {
+    let folder = Folder::new();
+    let node = array(&[1], "uint8", &[1], &json!(0), &json!([{ "name": "bytes" }]));
+    let node = with(node, &json!({ "dimension_names": ["x"] }));
+    for (count, reason) in [(3, json!(null)), (2001, json!("the group has more than 2000 children"))] {
+        let nodes: serde_json::Map<_, _> = (0..count).map(|n| (format!("n{n}"), node.clone())).collect();
+        let inline = json!({ "kind": "inline", "must_understand": false, "metadata": nodes });
+        let group = json!({ "zarr_format": 3, "node_type": "group", "consolidated_metadata": inline });
+        let path = folder.node("h.zarr", &group);
+        let info = zarr(args!["info", "--json", path]).ok().json();
+        assert_eq!(
+            (info["children"].as_array().unwrap().len(), &info["no_dataset_because"]),
+            (count, &reason)
+        );
+        assert_eq!(info["consolidated_names_absent"].as_array().unwrap().len(), count);
+    }
+}
+
 #[test]
 fn cdl_is_that_of_ncdump() {
     let folder = Folder::new();
