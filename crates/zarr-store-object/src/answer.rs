@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::request::Parts;
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, Method, Response, StatusCode};
 
 use crate::asked::{Asked, size_told};
 use crate::failure::{Failure, Why};
@@ -13,11 +13,11 @@ use crate::failure::{Failure, Why};
 /// Returns the answer if it is usable: a success, or a status that says something about the object.
 pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
     let status = answer.status();
-    match (status, Asked::of_request(&parts.headers)) {
-        (StatusCode::NOT_FOUND, _) if !is_no_container(&answer) => Ok(answer),
-        (StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED | StatusCode::NOT_MODIFIED, _) => Ok(answer),
-        (StatusCode::PARTIAL_CONTENT, Some(asked)) => {
-            asked.check(&answer)?;
+    match status {
+        StatusCode::NOT_FOUND if !is_no_container(&answer) => Ok(answer),
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED | StatusCode::NOT_MODIFIED => Ok(answer),
+        StatusCode::PARTIAL_CONTENT if parts.method == Method::GET => {
+            Asked::of_request(&parts.headers).unwrap_or(Asked::WHOLE).check(&answer)?;
             Ok(answer)
         }
         _ if status.is_success() && is_copy(parts) && !is_copied(&answer) => Err(uncopied(&answer)),

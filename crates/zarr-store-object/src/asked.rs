@@ -21,6 +21,9 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
+    /// The range of a request without a range.
+    pub(crate) const WHOLE: Self = Self::Span { first: 0, last: None };
+
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (first, last) = text.strip_prefix("bytes=")?.split_once('-')?;
         Some(match (first, last) {
@@ -54,7 +57,7 @@ impl Asked {
         self.of(size).ok_or_else(|| outside(size))
     }
 
-    /// Checks that an answer 206 has exactly these bytes: some servers send others.
+    /// Checks that an answer 206 has exactly these bytes: some servers send others, or a part that was not requested.
     pub(crate) fn check(self, answer: &Response<Bytes>) -> Result<(), Failure> {
         let told = answer.headers().get(CONTENT_RANGE).and_then(|told| told.to_str().ok());
         let range = told.and_then(|told| {

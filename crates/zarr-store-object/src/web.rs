@@ -22,7 +22,7 @@ use zarr_store::redacted;
 use zarr_store::{Access, OpenScheme, Scheme};
 use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult, store::Store as _};
 
-use crate::asked::size_told;
+use crate::asked::{Asked, size_told};
 use crate::client::Client;
 use crate::cloud::{Place, retries};
 use crate::failure::{Failure, Why};
@@ -213,28 +213,22 @@ impl ObjectStore for Web {
             let text = format!("the server sends the bytes in the coding {coding:?}, which has no ranges");
             return Err(failed(Failure::new(Why::Unsupported, text)));
         }
-        let len = answer.body().len() as u64;
-        let (first, size) = match range {
-            None => (0, number(answer.headers(), &CONTENT_LENGTH).unwrap_or(len)),
-            Some(_) => {
-                let told =
-                    answer.headers().get(http::header::CONTENT_RANGE).and_then(|told| told.to_str().ok());
-                let first =
-                    told.and_then(|told| told.trim().strip_prefix("bytes ")?.split_once('-')?.0.parse().ok());
-                match (first, size_told(answer.headers())) {
-                    (Some(first), Some(size)) => (first, size),
-                    _ => {
-                        return Err(failed(Failure::new(
-                            Why::Unsupported,
-                            "the server does not send the size with a range",
-                        )));
-                    }
-                }
-            }
+        let size = match (&range, answer.body().len() as u64) {
+            (Some(_), _) => size_told(answer.headers()),
+            // The body was not read, because it is larger than the caller accepts.
+            (None, 0) => Some(number(answer.headers(), &CONTENT_LENGTH).unwrap_or(0)),
+            // Beside chunks a length in the head has no meaning.
+            (None, len) => Some(len),
         };
-        let end = if len == 0 && size > 0 { size } else { first + len };
+        let Some(size) = size else {
+            let text = "the server does not send the size with a range";
+            return Err(failed(Failure::new(Why::Unsupported, text)));
+        };
+        // The client has checked that the answer has this part.
+        let asked = range.as_deref().and_then(Asked::parse);
+        let part = asked.map_or(Ok(0..size), |asked| asked.within(size)).map_err(failed)?;
         let (parts, body) = answer.into_parts();
-        Ok(result(path, &parts.headers, size, first..end, body))
+        Ok(result(path, &parts.headers, size, part, body))
     }
 
     async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> Result<PutResult> {

@@ -62,7 +62,7 @@ impl Window {
                 fits(declared, most)?;
                 Ok(Self { skip: 0, keep: most, rest: Rest::Refused })
             }
-            (Some(asked), StatusCode::OK) => Self::of_whole(asked, declared, most),
+            (Some(asked), _) => Self::of_whole(asked, declared, most),
             _ if allowed.is_some() && declared.is_some_and(|declared| declared > most) => {
                 Ok(Self { skip: 0, keep: 0, rest: Rest::Left })
             }
@@ -154,6 +154,8 @@ mod tests {
             ("bytes=2-6", Some(5), 200, Some(4), cut(2..4, 4)),
             ("bytes=2-6", Some(5), 200, Some(2), Err(Why::Range(Some(2)))),
             ("bytes=2-6", Some(5), 200, None, Err(Why::Unsupported)),
+            ("bytes=2-6", Some(5), 203, Some(100), cut(2..7, 100)),
+            ("bytes=2-6", Some(5), 204, Some(0), Err(Why::Range(Some(0)))),
             ("bytes=-4", Some(4), 200, Some(100), cut(96..100, 100)),
             ("bytes=-4", Some(4), 200, None, Err(Why::Unsupported)),
             // whole objects

@@ -80,6 +80,49 @@ fn a_server_without_ranges_is_read_up_to_the_end_of_the_range() {
     }
 }
 
+/// Only 206 says that the body is a part.
+#[test]
+fn an_answer_with_another_success_is_a_whole_object() {
+    check("small", |_| whole().status(203).body("0123456789"), Ok(Some("34567")));
+    let end = u64::MAX;
+    for told in [format!("bytes {end}-{end}/{end}"), "bytes 3-7/10".to_owned()] {
+        let told = told.clone();
+        let answer = move |_: &Asked| part(&told).status(203).body("34567");
+        check("a part", answer, Err(StoreErrorKind::RangeNotSatisfiable { size: 5 }));
+    }
+    check("nothing", |_| whole().status(204), Err(StoreErrorKind::RangeNotSatisfiable { size: 0 }));
+}
+
+#[test]
+fn a_part_is_not_taken_for_the_whole_object() {
+    for (told, body, fits) in [
+        ("bytes 0-9/10", "0123456789", true),
+        ("bytes 0-4/10", "01234", false),
+        ("bytes 5-9/10", "56789", false),
+        ("bytes 0-4/*", "01234", false),
+        ("nonsense", "01234", false),
+    ] {
+        let server = Server::new(move |_| part(told).body(body));
+        for (name, storage) in all(&server, &brief().retries(0)) {
+            match read(&storage, ByteRange::All) {
+                Ok(bytes) => assert!(fits && bytes.unwrap() == body, "{told}, {name}"),
+                Err(e) => assert!(!fits && e.kind() == Unavailable, "{told}, {name}: {e}"),
+            }
+        }
+    }
+}
+
+/// The length in the head has no meaning beside chunks.
+#[test]
+fn the_size_of_an_object_is_that_of_its_bytes() {
+    let server =
+        Server::new(|_| whole().header("Transfer-Encoding", "chunked").body("a\r\n0123456789\r\n0\r\n\r\n"));
+    let web = web(&server);
+    let reply =
+        block_on(web.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Any, 100)).unwrap().unwrap();
+    assert_eq!((reply.bytes[0].as_ref(), reply.size), (&b"0123456789"[..], Some(10)));
+}
+
 #[test]
 fn an_answer_with_more_than_the_range_is_refused() {
     check("in chunks", |_| part("bytes 3-7/10").body("34567").endless(), Err(TooLarge { size: None }));
