@@ -34,7 +34,7 @@ const SLOWEST: usize = 100;
 const OVERHEAD: u64 = 64;
 
 /// A listed object.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) path: Path,
     size: u64,
@@ -105,7 +105,7 @@ impl Bucket {
                 }
             }
         }
-        objects.sort_unstable();
+        sort(&mut objects);
         Ok(Names { objects, more })
     }
 
@@ -142,6 +142,7 @@ impl Bucket {
                 prefixes.extend(listed.common_prefixes);
             }
         }
+        sort(&mut objects);
         self.dir_of(prefix, &objects, &prefixes)
     }
 
@@ -154,7 +155,6 @@ impl Bucket {
         let marks = |object: &&Object| object.size == 0 && prefixes.contains(&object.path);
         let listed = objects.iter().filter(|object| !marks(object)).filter_map(|object| self.listed(object));
         dir.objects = listed.filter(|listed| name(&listed.key).is_some()).collect();
-        dir.objects.sort_unstable_by(|a, b| a.key.cmp(&b.key));
         dir.prefixes.sort_unstable();
         Ok(dir)
     }
@@ -164,6 +164,13 @@ impl Bucket {
         let path = self.path(prefix.as_str().trim_end_matches('/'))?;
         Ok((!path.as_ref().is_empty()).then_some(path))
     }
+}
+
+/// Sorts objects by their paths, and keeps one for each path, the largest: a service may list an object twice while others
+/// are written, and a folder `a/` has the path `a`.
+fn sort(objects: &mut Vec<Object>) {
+    objects.sort_unstable_by(|a, b| a.path.cmp(&b.path).then(b.size.cmp(&a.size)));
+    objects.dedup_by(|a, b| a.path == b.path);
 }
 
 /// Whether an empty object marks a folder, because others are below it. Services represent folders by such objects.

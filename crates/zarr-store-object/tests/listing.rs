@@ -235,6 +235,22 @@ fn an_endless_page_is_not_read() {
     }
 }
 
+/// A service may list an object twice, on two pages, while others are written.
+#[test]
+fn a_name_that_is_listed_twice_is_one_key() {
+    let server = Server::new(|asked| match token(asked) {
+        None => page(asked, &["a/0", "a/0"], &["a/1/", "a/1/"], Some("t")),
+        _ => page(asked, &["a/2", "a/2"], &["a/1/"], None),
+    });
+    for (name, storage) in buckets(&server, &brief()) {
+        let dir = list_dir(&storage, "a/").unwrap();
+        assert_eq!(keys_of(&dir), [key("a/0"), key("a/2")], "{name}");
+        assert_eq!(dir.prefixes, [prefix("a/1/")], "{name}");
+    }
+    let [.., (_, azure)] = buckets(&server, &brief());
+    assert_eq!(list_all(&azure, "a/").unwrap(), ["a/0", "a/2"]);
+}
+
 /// Names that no key can have hide no others, and objects outside of the prefix are left out.
 #[test]
 fn names_that_no_key_can_have_are_left_out() {
