@@ -287,16 +287,16 @@ mod service {
     };
 
     use super::Client;
-    use crate::nameable::{is_listing, nameable};
+    use crate::nameable::{is_listing, listing};
 
     #[async_trait]
     impl HttpService for Client {
         async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
             let is_listing = is_listing(request.method(), request.uri());
+            let answer = self.send(request).await;
+            let answer = if is_listing { answer.and_then(listing) } else { answer };
             // Failures of this kind are not retried.
-            let answer = self.send(request).await.map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))?;
-            let answer = if is_listing { answer.map(nameable) } else { answer };
-            Ok(answer.map(Into::into))
+            answer.map(|answer| answer.map(Into::into)).map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))
         }
     }
 

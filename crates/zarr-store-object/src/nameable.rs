@@ -1,11 +1,14 @@
-//! Leaves entries out of the answer to a listing whose names `object_store` refuses.
+//! Judges the answer to a listing before `object_store` does, and leaves out entries whose names it refuses.
 //!
-//! One name with an empty segment, `.`, `..` or a control character would fail the whole listing. No key can have such
-//! a name, and it must not hide the other objects.
+//! `object_store` takes any XML for a page of a listing, and a page without a token for the last one. One name with an empty
+//! segment, `.`, `..` or a control character would fail the whole listing; no key can have such a name, and it must not
+//! hide the other objects.
 
 use bytes::Bytes;
-use http::{Method, Uri};
+use http::{Method, Response, Uri};
 use object_store::path::Path;
+
+use crate::failure::{Failure, Why};
 
 /// The elements of an entry and of its name: objects and prefixes of S3 and Google, then those of Azure.
 const ENTRIES: [(&str, &str); 4] =
@@ -17,8 +20,28 @@ pub(crate) fn is_listing(method: &Method, uri: &Uri) -> bool {
     method == Method::GET && query.any(|parameter| matches!(parameter, "list-type=2" | "comp=list"))
 }
 
-/// Returns an answer to a listing without the entries that have no usable name.
-pub(crate) fn nameable(body: Bytes) -> Bytes {
+/// Returns the answer to a listing without the entries that have no usable name.
+///
+/// # Errors
+/// [`Why::Wrong`] if a success is no page of a listing, or says that more follows without saying where.
+pub(crate) fn listing(answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
+    if !answer.status().is_success() {
+        return Ok(answer);
+    }
+    let wrong = |text: &str| Err(Failure::new(Why::Wrong, text));
+    let text = std::str::from_utf8(answer.body()).unwrap_or_default();
+    if !["ListBucketResult", "EnumerationResults"].iter().any(|root| text.contains(root)) {
+        return wrong("the answer is not a listing");
+    }
+    let token = || content(text, "NextContinuationToken").filter(|token| !token.is_empty());
+    if content(text, "IsTruncated") == Some("true") && token().is_none() {
+        return wrong("the listing is not complete, and the service does not say where it continues");
+    }
+    Ok(answer.map(nameable))
+}
+
+/// Returns a page without the entries that have no usable name.
+fn nameable(body: Bytes) -> Bytes {
     let Ok(text) = std::str::from_utf8(&body) else { return body };
     let (mut kept, mut copied, mut at) = (String::new(), 0, 0);
     while let Some(entry) = Entry::next(text, at) {

@@ -235,6 +235,30 @@ fn an_endless_page_is_not_read() {
     }
 }
 
+/// A page that is no listing, or that says that more follows without saying where, hides keys.
+#[test]
+fn an_answer_that_is_no_complete_listing_is_an_error() {
+    let truncated =
+        "<ListBucketResult><IsTruncated>true</IsTruncated><NextMarker>a</NextMarker></ListBucketResult>";
+    for body in [
+        "<html><body>Please log in</body></html>",
+        "<Error><Code>InternalError</Code></Error>",
+        "",
+        "{}",
+        truncated,
+    ] {
+        let server = Server::new(move |_| Answer::new(200).body(body));
+        for (name, storage) in buckets(&server, &brief()) {
+            let kinds = [list_all(&storage, "a/").map(|_| ()), list_dir(&storage, "a/").map(|_| ())];
+            for listed in kinds {
+                assert_eq!(listed.unwrap_err().kind(), Io, "{name}: {body}");
+            }
+            let e = block_on(storage.delete_prefix(&prefix("a/"))).unwrap_err();
+            assert_eq!(e.kind(), Io, "{name}: {body}");
+        }
+    }
+}
+
 /// A service may list an object twice, on two pages, while others are written.
 #[test]
 fn a_name_that_is_listed_twice_is_one_key() {
