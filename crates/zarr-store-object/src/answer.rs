@@ -91,7 +91,7 @@ pub(crate) fn refusal(answer: &Response<Bytes>) -> Failure {
 }
 
 /// Returns the service's code for the error: Azure has it in a header, S3 and Google in the XML of the body.
-fn code(answer: &Response<Bytes>) -> Option<String> {
+pub(crate) fn code(answer: &Response<Bytes>) -> Option<String> {
     let plain = |text: &str| {
         let text = text.trim();
         let fits = (1..=64).contains(&text.len())

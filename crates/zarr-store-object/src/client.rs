@@ -287,14 +287,20 @@ mod service {
     };
 
     use super::Client;
+    use crate::deletes::Deletes;
     use crate::nameable::{is_listing, listing};
 
     #[async_trait]
     impl HttpService for Client {
         async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
             let is_listing = is_listing(request.method(), request.uri());
+            let deletes = Deletes::of(request.method(), request.uri(), request.body().as_bytes());
             let answer = self.send(request).await;
-            let answer = if is_listing { answer.and_then(listing) } else { answer };
+            let answer = answer.and_then(|answer| match deletes {
+                _ if is_listing => listing(answer),
+                Some(deletes) => deletes.judged(answer),
+                None => Ok(answer),
+            });
             // Failures of this kind are not retried.
             answer.map(|answer| answer.map(Into::into)).map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))
         }

@@ -16,6 +16,8 @@ mod client;
 mod cloud;
 mod copy;
 mod delete;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
+mod deletes;
 mod error;
 #[cfg(feature = "client")]
 mod failure;
