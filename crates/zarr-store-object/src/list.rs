@@ -260,7 +260,7 @@ impl<'a> Pages<'a> {
     /// Returns the time that is left for the listing.
     fn left(&self) -> Duration {
         let moving = Duration::from_secs((self.names / SLOWEST) as u64);
-        (self.bucket.service.retries.timeout + moving).saturating_sub(self.began.elapsed())
+        self.bucket.service.retries.timeout.saturating_add(moving).saturating_sub(self.began.elapsed())
     }
 
     fn too_slow(&self) -> StoreError {

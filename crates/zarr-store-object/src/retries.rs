@@ -51,7 +51,7 @@ impl<'a> Tries<'a> {
 
     /// Returns the time that is left for the operation if it moves `bytes` in all.
     pub(crate) fn left(&self, bytes: u64) -> Duration {
-        (self.retries.timeout + self.moving(bytes)).saturating_sub(self.began.elapsed())
+        self.retries.timeout.saturating_add(self.moving(bytes)).saturating_sub(self.began.elapsed())
     }
 
     /// Returns the time allowed for moving `bytes`.

@@ -1,11 +1,12 @@
 //! What is sent, how often, and what is recorded.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::common::{self, Answer, Asked, Server, all, brief, key, object, refused, web};
 use zarr_store::{Request, Trace};
 use zarr_traits::{
-    ByteRange, Storage, StoreErrorKind, block_on,
+    ByteRange, Prefix, Storage, StoreErrorKind, block_on,
     store::{PutMode, ReadVersion},
 };
 
@@ -34,6 +35,30 @@ fn make(storage: &Storage, call: Call) -> Result<(), StoreErrorKind> {
 }
 
 const CALLS: [Call; 5] = [Call::Read, Call::ReadPart, Call::Size, Call::Put, Call::Delete];
+
+/// The longest time cannot be added to.
+#[test]
+fn an_operation_may_have_any_time() {
+    let value = vec![7; 300_000];
+    let served = value.clone();
+    let server = Server::new(move |asked| match asked.is_list() {
+        true => {
+            let object = "<Contents><Key>a</Key><LastModified>2026-11-20T10:00:00Z</LastModified><Size>1</Size></Contents>";
+            let next = if asked.parameter("continuation-token").is_none() { "t" } else { "" };
+            Answer::new(200).body(format!(
+                "<ListBucketResult>{}<NextContinuationToken>{next}</NextContinuationToken></ListBucketResult>",
+                object.repeat(200)
+            ))
+        }
+        false if asked.method == "PUT" => Answer::new(200).header("ETag", "\"tag\""),
+        false => object(asked, &served),
+    });
+    let [s3, ..] = all(&server, &brief().timeout(Duration::MAX));
+    let (_, storage) = s3;
+    assert!(block_on(storage.get(&key("k"), u64::MAX)).unwrap().unwrap() == value);
+    block_on(storage.put(&key("k"), value)).unwrap();
+    assert_eq!(block_on(storage.list_dir(&Prefix::root())).unwrap().objects.len(), 1);
+}
 
 /// A store with two retries makes three attempts, for every operation and service.
 #[test]
