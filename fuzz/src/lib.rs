@@ -3,11 +3,14 @@
 
 pub mod bound;
 
+mod answers;
 mod archives;
 mod chunks;
 mod documents;
 mod layouts;
+mod listings;
 mod names;
+mod services;
 mod times;
 
 use layouts::Layout;
@@ -45,11 +48,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 type Other = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
 const OTHERS: &[Other] = &[
+    ("answers", answers::run, answers::seeds),
     ("archive", archives::run, archives::seeds),
     ("consolidated", documents::consolidated, documents::seeds_of_consolidated),
     ("document_v1", documents::v1, documents::seeds_of_v1),
     ("document_v2", documents::v2, documents::seeds_of_v2),
     ("document_v3", documents::v3, documents::seeds_of_v3),
+    ("listings", listings::run, listings::seeds),
     ("names", names::run, names::seeds),
     ("times", times::run, times::seeds),
 ];
