@@ -86,7 +86,8 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
     def listed(self, prefix: str) -> bytes:
         """Lists what is directly below a prefix."""
-        places = sorted((self.server.root / prefix).iterdir())
+        folder = self.server.root / prefix
+        places = sorted(folder.iterdir()) if folder.is_dir() else []
         names = (escape(f"{prefix}{place.name}/") for place in places if place.is_dir())
         folders = (f"<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>" for name in names)
         files = (

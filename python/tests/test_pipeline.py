@@ -292,7 +292,7 @@ def test_calls_of_an_event_loop_of_the_user_run_there(store: Any) -> None:
 def test_a_system_without_directories_uses_the_store_of_zarr_python(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zarr_rs.pipeline.HAS_DIRECTORIES", False)
+    monkeypatch.setattr("zarr_rs.places.HAS_DIRECTORIES", False)
     zarr.create_array(tmp_path / "d", name="a", shape=(5,), chunks=(2,), dtype="i4")
     array = ours(tmp_path / "d", path="a", mode="r+")
     with no_fallback():

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 import zarr.abc.codec
 from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.core.config import config
-from zarr.storage import LocalStore, StorePath
+from zarr.storage import StorePath
 
-from zarr_rs import elements, stores, threads
-from zarr_rs._native import HAS_DIRECTORIES, Array, Storage, forget
+from zarr_rs import elements, places, stores, threads
+from zarr_rs._native import Array, Storage, forget
+from zarr_rs.errors import UnsupportedError
 from zarr_rs.metadata import codecs_of, depth_of, document_of, node_of, stored_metadata, unknown_part
 from zarr_rs.report import Unknown, count, fall_back
 from zarr_rs.store import Store as OwnStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self, TypeGuard
+    from typing import Self
 
     from zarr.abc.codec import Codec
     from zarr.abc.store import Store
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from zarr_rs.elements import Entry
     from zarr_rs.metadata import ArrayMetadata
+    from zarr_rs.places import Place
 
 
 class _Handles:
@@ -36,6 +38,8 @@ class _Handles:
 
     array: tuple[object, Storage, Array] | None = None
     foreign: tuple[object, Store, Storage] | None = None
+    #: A place where the engine's own client cannot do what the store does.
+    refused: Place | None = None
 
 
 _all_handles: weakref.WeakSet[_Handles] = weakref.WeakSet()
@@ -145,7 +149,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return self._codecs is not None and type(batch[0][0]) is not StorePath
 
     async def _read(self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...]) -> None:
-        array = await self._open(batch, writes=False)
+        array, _ = await self._open(batch, writes=False)
         memory = elements.memory_of(array, batch, out)
         plan = await threads.run(elements.read_whole, array, batch, memory)
         if plan.shape is None:
@@ -153,15 +157,28 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             await threads.run_each(read, len(batch))
 
     async def _write(self, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
-        array = await self._open(batch, writes=True)
+        array, place = await self._open(batch, writes=True)
+        try:
+            await self._write_to(array, batch, value, drop_axes)
+        except UnsupportedError:
+            if place is None:
+                raise
+            # The service has no conditional writes. The store's own calls do without.
+            self._handles.refused = place
+            array, _ = await self._open(batch, writes=True)
+            await self._write_to(array, batch, value, drop_axes)
+        if place is not None:
+            places.written(batch[0][0].store)
+
+    async def _write_to(self, array: Array, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
         memory = elements.memory_of(array, batch, value)
         plan = await threads.run(elements.write_whole, array, batch, memory)
         if not elements.is_whole(plan, memory):
             write = functools.partial(elements.write_item, array, plan, batch, memory, drop_axes)
             await threads.run_each(write, len(batch))
 
-    async def _open(self, batch: list[Entry], *, writes: bool) -> Array:
-        """Returns the array of a batch in the engine."""
+    async def _open(self, batch: list[Entry], *, writes: bool) -> tuple[Array, Place | None]:
+        """Returns the array of a batch in the engine, and the place if the store is one of another package."""
         path = batch[0][0]
         if type(path) is not StorePath:
             raise Unknown("chunks that are not in a store")
@@ -173,8 +190,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             raise Unknown(self._refused)
         if writes:
             path.store._check_writable()
-        storage = self._storage(path.store)
         node = node_of(path.path, depth_of(self._metadata))
+        storage, place = await self._storage(path.store, node, self._metadata.zarr_format, writes=writes)
         write_empty = batch[0][1].config.write_empty_chunks
         key = (id(storage), node, write_empty)
         opened = self._handles.array
@@ -186,7 +203,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                     document_of(self._metadata),
                     self._metadata.zarr_format,
                     write_empty_chunks=write_empty,
-                    is_foreign=type(path.store) is not OwnStore and not _is_directory(path.store),
+                    is_foreign=self._handles.foreign is not None and self._handles.foreign[2] is storage,
                     threads=config.get("threading.max_workers"),
                 )
             except (NotImplementedError, ValueError) as refused:
@@ -194,27 +211,33 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                 raise Unknown(self._refused) from refused
             # The entry keeps the storage alive, which the key names by its identity.
             opened = self._handles.array = (key, storage, array)
-        return opened[2]
+        return opened[2], place
 
-    def _storage(self, store: Store) -> Storage:
+    async def _storage(
+        self, store: Store, node: str, zarr_format: int, *, writes: bool
+    ) -> tuple[Storage, Place | None]:
+        """Returns the storage of a store, which may make the store's own calls, and the place if it is recognised."""
         if type(store) is OwnStore:
-            return store.storage()
-        if _is_directory(store):
+            return store.storage(), None
+        if places.is_directory(store):
             storage = stores.directory(store.root, create=not store.read_only)
             if storage is None:
                 raise Unknown("a directory that does not exist")
-            return storage
+            return storage, None
+        place = await places.place_of(store)
+        if place is not None and place != self._handles.refused:
+            document = f"{node}/{'.zarray' if zarr_format == 2 else 'zarr.json'}".lstrip("/")
+            storage = await places.storage_of(store, place, document)
+            if storage is None:
+                self._handles.refused = place
+            elif storage.can_write or not writes:
+                return storage, place
         loop = asyncio.get_running_loop()
         key = (id(store), id(loop))
         known = self._handles.foreign
         if known is None or known[0] != key:
             known = self._handles.foreign = (key, store, stores.foreign(store, loop))
-        return known[2]
-
-
-def _is_directory(store: Store) -> TypeGuard[LocalStore]:
-    """Whether the engine reads and writes the directory of a store itself."""
-    return HAS_DIRECTORIES and type(store) is LocalStore
+        return known[2], None
 
 
 def _forget_parent() -> None:
