@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use bytes::Bytes;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -120,6 +121,17 @@ impl ArrayHandle {
         points: bool,
     ) -> PyResult<arrow::Capsules<'py>> {
         arrow::read(py, &self.get(), selection(entries, points)?)
+    }
+
+    /// Writes the bytes of a stream of Arrow, which has one batch with one column, to a selection.
+    fn write_arrow(
+        &self,
+        py: Python<'_>,
+        entries: Vec<Along<'_>>,
+        points: bool,
+        stream: Bytes,
+    ) -> PyResult<()> {
+        arrow::write(py, &self.get(), selection(entries, points)?, stream)
     }
 
     /// Reads several selections, each into one dimension. Chunks that they share are fetched and decoded once. Returns

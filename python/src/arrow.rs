@@ -1,6 +1,11 @@
-//! Elements as arrays of Arrow, in capsules that every library of Arrow takes.
+//! Elements as arrays of Arrow: read into capsules that every library of Arrow takes, and written from a stream of Arrow,
+//! which is checked. A capsule from outside is not, so taking one is not safe.
 
-use arrow_array::{Array as _, ffi::to_ffi};
+use arrow_array::{Array as _, ArrayRef, ffi::to_ffi};
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_schema::ArrowError;
+use bytes::Bytes;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -16,9 +21,25 @@ pub(crate) type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
 pub(crate) fn read<'py>(py: Python<'py>, array: &Array, selection: Selection) -> PyResult<Capsules<'py>> {
     let read = run(py, array, usize::MAX, move |array| array.read_arrow(selection))?;
     let (_, elements) = read.map_err(|e| raised(py, &e))?;
-    let failed = |e: arrow_schema::ArrowError| PyRuntimeError::new_err(e.to_string());
     let (elements, schema) = to_ffi(&elements.to_data()).map_err(failed)?;
     // The names are those of the PyCapsule interface of Arrow.
     let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
     Ok((schema, PyCapsule::new_with_value(py, elements, c"arrow_array")?))
+}
+
+/// Writes the column of a stream, which has one batch, to a selection of as many elements.
+pub(crate) fn write(py: Python<'_>, array: &Array, selection: Selection, stream: Bytes) -> PyResult<()> {
+    let bytes = stream.len();
+    let values = py.detach(|| column(stream)).map_err(failed)?;
+    run(py, array, bytes, move |array| array.write_arrow(selection, &values))?.map_err(|e| raised(py, &e))
+}
+
+fn column(stream: Bytes) -> Result<ArrayRef, ArrowError> {
+    let missing = || ArrowError::IpcError("the stream has no column".to_owned());
+    let batch = StreamDecoder::new().decode(&mut Buffer::from(stream))?.ok_or_else(missing)?;
+    batch.columns().first().cloned().ok_or_else(missing)
+}
+
+fn failed(e: ArrowError) -> PyErr {
+    PyRuntimeError::new_err(e.to_string())
 }

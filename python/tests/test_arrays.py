@@ -387,3 +387,96 @@ def test_arrow_reads_what_numpy_reads(dtype: Any, values: Any) -> None:
         wanted = np.array(values, dtype).tolist()
     for found, expected in [(array, wanted), (array.arrow[::-1], wanted[::-1]), (array.arrow[1:2], wanted[1:2])]:
         assert pyarrow.array(found).to_pylist() == expected
+
+
+#: A data type, its values in Arrow, and what is read back.
+FROM_ARROW: dict[str, Any] = {
+    "numbers": ("int32", lambda pa: pa.array([1, 2, 3], pa.int64()), [1, 2, 3]),
+    "booleans": ("bool", lambda pa: pa.array([True, False, True]), [True, False, True]),
+    "strings": ("string", lambda pa: pa.array(["a", "", "Grüße"]), ["a", "", "Grüße"]),
+    "views": ("string", lambda pa: pa.array(["a", "b", "c"], pa.string_view()), ["a", "b", "c"]),
+    "categories": ("string", lambda pa: pa.array(["b", "a", "b"]).dictionary_encode(), ["b", "a", "b"]),
+    "chunks": ("string", lambda pa: pa.chunked_array([["a"], [], ["b", "c"]]), ["a", "b", "c"]),
+    "a part": ("string", lambda pa: pa.array(["x", "a", "b", "c"])[1:], ["a", "b", "c"]),
+    "fixed strings": ("U2", lambda pa: pa.array(["ab", "c", ""]), ["ab", "c", ""]),
+    "bytes": ("bytes", lambda pa: pa.array([b"a", b"\xff", b""]), [b"a", b"\xff", b""]),
+    "times": ("datetime64[s]", lambda pa: pa.array([1, None, 3], pa.timestamp("s")), [1, None, 3]),
+    "days": ("datetime64[s]", lambda pa: pa.array([1, None, 2], pa.date32()), [86400, None, 172800]),
+    "structs": (
+        [("a", "<i4"), ("b", "<f8")],
+        lambda pa: pa.array([(1, 2.5), (3, 4.5), (5, 6.5)], pa.struct([("a", pa.int32()), ("b", pa.float64())])),
+        [(1, 2.5), (3, 4.5), (5, 6.5)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("dtype", "values", "wanted"), FROM_ARROW.values(), ids=FROM_ARROW)
+def test_values_of_arrow_are_written(dtype: Any, values: Any, wanted: Any) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    array = zarr_rs.create_array("memory://", shape=(2, 3), chunks=(1, 2), dtype=dtype)
+    array[1] = values(pyarrow)
+    array.write((0, slice(None, None, -1)), values(pyarrow))
+    for found, expected in ((array[1], wanted), (array[0, ::-1], wanted)):
+        found = np.where(np.isnat(found), None, found.astype("i8")) if array.dtype.kind == "M" else found
+        assert found.tolist() == expected
+
+
+class Capsules:
+    """A source that has nothing but an interface of Arrow."""
+
+    def __init__(self, values: Any) -> None:
+        name = "__arrow_c_stream__" if hasattr(values, "__arrow_c_stream__") else "__arrow_c_array__"
+        setattr(type(self), name, lambda _, schema=None: getattr(values, name)(schema))
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_values_of_any_library_of_arrow_are_written_in_the_order_of_c(is_stream: bool) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    values = pyarrow.array(list("abcdef"))
+    source = type("Source", (Capsules,), {})(pyarrow.chunked_array([values]) if is_stream else values)
+    array = zarr_rs.create_array("memory://", shape=(2, 3), chunks=(2, 2), dtype="string")
+    array[...] = source
+    assert array[...].tolist() == [["a", "b", "c"], ["d", "e", "f"]]
+    other = zarr_rs.create_array("memory://", shape=(3,), dtype="string")
+    other[...] = array.arrow[1]
+    assert other[...].tolist() == ["d", "e", "f"]
+
+
+def test_strings_of_arrow_need_no_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    monkeypatch.setattr(zarr_rs.Array, "_given", None)
+    array = zarr_rs.create_array("memory://", shape=(3,), dtype="string")
+    array[...] = pyarrow.array(["a", "b", "c"])
+    assert array[...].tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "error", "text"),
+    [
+        ("string", ["a", None, "c"], errors.ArgumentError, "null"),
+        ("int32", [1, None, 3], errors.ArgumentError, "value 1 is null, but the type int32 has no null"),
+        ("float64", [1.0, 2.0, None], errors.ArgumentError, "value 2 is null"),
+        ("string", [1, 2, 3], errors.ArgumentError, "data type is string, not Int64"),
+        ("string", ["a", "b"], errors.ArgumentError, "there are 2 values"),
+        ("int32", [0.5, 1.5, 2.5], TypeError, "float64"),
+        ([("a", "<i4")], [{"a": 1}, {"a": 2}, {"a": 3}], errors.ArgumentError, "Int64"),
+    ],
+)
+def test_values_of_arrow_that_do_not_fit_are_an_error(dtype: Any, values: Any, error: Any, text: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    array = zarr_rs.create_array("memory://", shape=(3,), dtype=dtype)
+    before = array[...].tolist()
+    with pytest.raises(error, match=text):
+        array[...] = pyarrow.array(values)
+    assert array[...].tolist() == before
+
+
+def test_a_table_is_for_numpy_unless_elements_are_structs() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2], "b": [3, 4]})
+    numbers = zarr_rs.create_array("memory://", shape=(2, 2), dtype="int64")
+    numbers[...] = frame
+    assert numbers[...].tolist() == [[1, 3], [2, 4]]
+    structs = zarr_rs.create_array("memory://", shape=(2,), dtype=[("a", "<i8"), ("b", "<i8")])
+    structs[...] = frame
+    assert structs[...].tolist() == [(1, 3), (2, 4)]

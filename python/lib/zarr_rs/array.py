@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from zarr_rs import html, selections, threads
+from zarr_rs import arrow, html, selections, threads
 from zarr_rs._native import ArrayHandle
 from zarr_rs.dtypes import numpy_dtype, type_name
 from zarr_rs.errors import ArgumentError
@@ -204,7 +205,11 @@ class Array(Node[ArrayHandle]):
         return self._read(selections.basic(key, self.shape), out)
 
     def write(self, key: Any, values: Any) -> None:
-        """Writes `a[key] = values`."""
+        """Writes `a[key] = values`.
+
+        Values of libraries of Arrow are one dimension in C order, as many as the selection has. With pyarrow, strings,
+        bytes, structs and numbers are taken without a Python object for each. A null is an error, among times it is NaT.
+        """
         self[key] = values
 
     async def read_async(self, key: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
@@ -253,6 +258,15 @@ class Array(Node[ArrayHandle]):
 
     def _write(self, selection: Selection, values: Any) -> None:
         self._check_writable()
+        dtype = self.dtype
+        of_arrow = arrow.taken(values, dtype)
+        if of_arrow is not None and dtype.kind not in "biufcmM":
+            self._handle.write_arrow(selection.entries, selection.points, arrow.stream(of_arrow))
+            return
+        if of_arrow is not None:
+            values = arrow.numbers(of_arrow, dtype)
+            is_whole = values.size == math.prod(selection.shape)
+            values = values.reshape(selection.shape) if is_whole else values
         given = self._given(values)
         try:
             given = np.broadcast_to(given, selection.shape)
