@@ -29,12 +29,13 @@ struct Step {
 }
 
 /// The steps in their order. The first failure ends the run.
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
     Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
     Step { name: "wasm", about: "arrays and groups work without threads, clock and files", run: wasm::run },
     Step { name: "test", about: "all tests and the examples of the documentation", run: test },
+    Step { name: "benches", about: "all benchmarks run, each work once", run: benches },
     Step {
         name: "examples",
         about: "codecs, a data type and a store outside of the workspace keep the contracts",
@@ -132,6 +133,11 @@ fn minimal() -> Result<()> {
 
 fn test() -> Result<()> {
     start(&mut cargo(["test", "--workspace", "--all-features", "--locked"]))
+}
+
+/// Without `--bench`, benchmarks do everything once. They are built as the tests are.
+fn benches() -> Result<()> {
+    start(&mut cargo(["test", "--quiet", "--workspace", "--all-features", "--locked", "--bench", "*"]))
 }
 
 fn doc() -> Result<()> {

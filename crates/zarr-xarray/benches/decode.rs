@@ -1,7 +1,8 @@
 //! The time per element of decoding, beside a copy of the result in the same run.
 //!
 //! `cargo bench -p zarr-xarray --bench decode [-- NAME]`, where NAME is a part of the names of rows. Each figure is the median of paired runs: a copy, then the work. The bounds are those
-//! that the crate was written for; they are printed, not checked, because a busy machine exceeds any bound.
+//! that the crate was written for; they are printed, not checked, because a busy machine exceeds any bound. Without
+//! `--bench`, as in `cargo test --bench decode`, each work is done once.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "this is a program for people")]
 
@@ -24,7 +25,11 @@ use zarr_xarray::{
 };
 
 const COUNT: usize = 1 << 22;
-const RUNS: usize = 15;
+
+/// How often work is done to measure it.
+fn runs(many: usize) -> usize {
+    if std::env::args().any(|arg| arg == "--bench") { many } else { 1 }
+}
 
 fn main() {
     let numbers: Vec<u8> =
@@ -47,14 +52,14 @@ fn paired(name: &str, bound: f64, mut work: impl FnMut()) {
     let from = vec![1_u8; COUNT * 8];
     let mut to = vec![0_u8; COUNT * 8];
     let mut rows: Vec<(f64, f64)> = Vec::new();
-    for _ in 0..RUNS {
+    for _ in 0..runs(15) {
         let copy = nanoseconds(|| black_box(&mut to).copy_from_slice(black_box(&from)));
         rows.push((nanoseconds(&mut work), copy));
     }
     let median = |of: fn(&(f64, f64)) -> f64| {
         let mut all: Vec<f64> = rows.iter().map(of).collect();
         all.sort_by(f64::total_cmp);
-        all[RUNS / 2]
+        all[all.len() / 2]
     };
     let per = COUNT as f64;
     let [work, copy, ratio] = [median(|r| r.0) / per, median(|r| r.1) / per, median(|r| r.0 / r.1)];
@@ -176,9 +181,9 @@ fn selections() {
     let index = Index::new(IndexValues::Times(Times::new(Calendar::Standard, TimeUnit::Seconds, hours)));
     let (from, to) = (Label::from("1975-03"), Label::from("1977-02-03T05"));
     let median = |work: &mut dyn FnMut()| {
-        let mut all: Vec<f64> = (0..1001).map(|_| nanoseconds(&mut *work) / 1000.0).collect();
+        let mut all: Vec<f64> = (0..runs(1001)).map(|_| nanoseconds(&mut *work) / 1000.0).collect();
         all.sort_by(f64::total_cmp);
-        all[500]
+        all[all.len() / 2]
     };
     let range = median(&mut || {
         black_box(index.between(&from, &to).unwrap());
