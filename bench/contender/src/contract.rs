@@ -1,10 +1,11 @@
-//! What every contender of the benchmark harness agrees on: arguments, timer, random boxes, report.
+//! What every contender of the benchmark harness agrees on: arguments, random boxes, report.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
+
+use crate::clock::timed;
 
 /// `OP --key value …`; unknown keys are ignored.
 pub(crate) struct Args {
@@ -51,13 +52,12 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Times one repetition: wall clock, and user and system time of the process.
+    /// Times one repetition.
     pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let (cpu, wall) = (cpu_seconds(), Instant::now());
-        let result = work()?;
-        self.secs.push(wall.elapsed().as_secs_f64());
-        self.cpu.push(cpu_seconds() - cpu);
-        Ok(result)
+        let (result, seconds, cpu) = timed(work);
+        self.secs.push(seconds);
+        self.cpu.push(cpu);
+        result
     }
 
     /// The checksum of the result, which every repetition must give.
@@ -86,11 +86,6 @@ impl Report {
 /// Tells the harness that there is no such operation yet.
 pub(crate) fn unsupported(why: &str) {
     println!("{}", json!({ "unsupported": why }));
-}
-
-fn cpu_seconds() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
 /// splitmix64, the one random generator of the contract.

@@ -1,5 +1,6 @@
 //! The contender of this workspace in the benchmark harness, written against the public API alone.
 
+mod clock;
 mod contract;
 
 use std::fs::File;
