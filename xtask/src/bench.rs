@@ -1,12 +1,18 @@
-//! `cargo xtask bench`: compares our contender with its rivals, in a benchmark harness beside the project.
+//! `cargo xtask bench`: compares our contender with its rivals, in a benchmark harness beside the project; measures how
+//! costs change with sizes; and makes a page of the results.
+
+mod lines;
+mod page;
+mod results;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
-use crate::command::{cargo, root, run as start, target_dir};
+use crate::command::{cargo, output, root, run as start, target_dir};
 
 /// The harness and its options.
 #[derive(Debug, clap::Args)]
@@ -17,13 +23,26 @@ pub(crate) struct Args {
     /// The target directory of the rivals' release builds [default: target/rivals]
     #[arg(long, value_name = "DIR")]
     rivals: Option<PathBuf>,
-    /// Options of bench.py, such as --quick, --cells read-all or --json FILE
+    /// Measure how costs change with the number of chunks, inner chunks and nodes, without rivals; write JSON to FILE
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["harness", "rivals", "report"])]
+    scaling: Option<PathBuf>,
+    /// Write a page of results to FILE; the other arguments are files of `--scaling FILE` and of `--json FILE`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["harness", "rivals"])]
+    report: Option<PathBuf>,
+    /// Options of bench.py, such as --quick, --cells read-all or --json FILE; with --scaling only --quick
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
 
 /// Builds the contender and runs the harness, or lists everything that is missing.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    if let Some(file) = &args.scaling {
+        return scaling(file, &args.args);
+    }
+    if let Some(file) = &args.report {
+        let sources: Vec<PathBuf> = args.args.iter().map(PathBuf::from).collect();
+        return report(file, &sources);
+    }
     let harness = args.harness.clone().unwrap_or_else(|| root().join("../shared/bench"));
     let script = harness.join("bench.py");
     let rivals = args.rivals.clone().unwrap_or_else(|| target_dir().join("rivals"));
@@ -51,10 +70,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bail!("the benchmark cannot run here; missing:\n  {}", missing.join("\n  "));
     }
 
-    start(&mut cargo(["build", "--release", "--locked", "-p", "bench-contender"]))?;
-    let ours = target_dir().join("release").join(format!("bench-contender{}", std::env::consts::EXE_SUFFIX));
     let mut add = OsString::from("ours=");
-    add.push(ours);
+    add.push(built("bench-contender")?);
     start(
         Command::new("python3")
             .arg(script)
@@ -64,4 +81,43 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             .env("CARGO_TARGET_DIR", rivals)
             .current_dir(root()),
     )
+}
+
+/// Builds a program of the contender, and returns its path.
+fn built(program: &str) -> Result<PathBuf> {
+    start(&mut cargo(["build", "--release", "--locked", "-p", "bench-contender", "--bin", program]))?;
+    Ok(target_dir().join("release").join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Measures the curves.
+fn scaling(file: &Path, options: &[OsString]) -> Result<()> {
+    let measured = output(Command::new(built("scaling")?).args(options))?;
+    write(file, &measured)
+}
+
+/// Makes the page of some files of results.
+fn report(file: &Path, sources: &[PathBuf]) -> Result<()> {
+    if sources.is_empty() {
+        bail!("name files of results: cargo xtask bench --report FILE.html RESULTS.json ...");
+    }
+    let mut results = results::Results::default();
+    let mut names = Vec::new();
+    for source in sources {
+        let place = || source.display().to_string();
+        results.add(&fs::read_to_string(source).with_context(place)?).with_context(place)?;
+        names.push(source.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    }
+    write(file, &page::page(&results, &names))
+}
+
+/// Makes the page of the recorded samples.
+pub(crate) fn sample(file: &Path) -> Result<()> {
+    let samples = root().join("xtask/testdata/bench");
+    report(file, &["first.json", "second.json", "scaling.json"].map(|name| samples.join(name)))
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    println!("wrote {}", file.display());
+    Ok(())
 }

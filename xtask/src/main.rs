@@ -56,7 +56,7 @@ enum Task {
     Datasets,
     /// Compare random selections with NumPy
     Selections(selections::Args),
-    /// Compare our contender with its rivals, if the benchmark harness is present
+    /// Compare our contender with its rivals in the benchmark harness; measure scaling; make a page of results
     Bench(bench::Args),
     /// Install the services for tests of network stores
     Services(services::Args),

@@ -1,4 +1,5 @@
-//! Checks pages in a browser, and takes pictures of them: the report, and what the command shows of a store.
+//! Checks pages in a browser, and takes pictures of them: the report, what the command shows of a store, and the page of
+//! benchmarks.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -7,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
+use crate::bench;
 use crate::command::{answers, cargo, root, run, target_dir};
 use crate::install::{npm, once, required};
 
@@ -61,6 +63,14 @@ pub(super) fn check_command(report: &Path) -> Result<()> {
     server.kill()?;
     server.wait()?;
     done
+}
+
+/// Checks the page of the recorded samples of benchmarks, and writes pictures beside the report.
+pub(super) fn check_bench(report: &Path) -> Result<()> {
+    let Some(mut test) = test("bench.mjs")? else { return Ok(()) };
+    let page = report.join("bench.html");
+    bench::sample(&page)?;
+    run(test.arg(page).arg(report.join("pictures")))
 }
 
 /// Returns a test that drives a browser, or `None` if something is missing on this machine.

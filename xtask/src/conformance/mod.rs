@@ -53,7 +53,8 @@ pub(crate) struct Args {
     /// Write the page, JSON and JUnit to this folder [default: target/conformance]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
-    /// Check the page, and those of `zarr serve` and `zarr view`, in a browser (chromium); write pictures beside it
+    /// Check the page, and those of `zarr serve`, `zarr view` and `cargo xtask bench --report`, in a browser (chromium);
+    /// write pictures beside it
     #[arg(long)]
     screenshots: bool,
 }
@@ -97,6 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.screenshots {
         browser::check(&report)?;
         browser::check_command(&report)?;
+        browser::check_bench(&report)?;
     }
     for surprise in &surprises {
         println!("UNEXPECTED {surprise}");

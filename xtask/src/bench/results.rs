@@ -1,0 +1,246 @@
+//! The files of results: of the harness (`bench.py --json`), and of `cargo xtask bench --scaling`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The name of our contender.
+const OURS: &str = "ours";
+/// Contenders that are bounds, not implementations.
+const BOUNDS: [&str; 2] = [SOL, "sol-4k"];
+/// The program that knows the layout of the data beforehand.
+const SOL: &str = "sol";
+/// The end of the names of contenders that read from a web server. Others read the same cell from another store.
+const HTTP: &str = " (http)";
+
+/// The content of all files.
+#[derive(Debug, Default)]
+pub(super) struct Results {
+    /// The cells in the order of the files.
+    pub(super) cells: Vec<Cell>,
+    pub(super) scaling: Vec<Scaling>,
+    /// The versions of each contender.
+    pub(super) versions: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// A workload with its runs.
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub(super) name: String,
+    pub(super) runs: Vec<Run>,
+}
+
+/// One run of a cell: the contenders that gave the right data.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    ours: Option<Outcome>,
+    sol: Option<Outcome>,
+    rivals: BTreeMap<String, Outcome>,
+    /// Why our contender has no time.
+    pub(super) failure: Option<String>,
+}
+
+/// A contender beside ours in one run.
+#[derive(Debug)]
+pub(super) struct Beside<'a> {
+    pub(super) ours: &'a Outcome,
+    /// Our time on all processors, divided by that of `sol`.
+    pub(super) sol: Option<f64>,
+    /// The rival with the shortest time, and its time divided by ours.
+    pub(super) rival: Option<(&'a str, &'a Outcome, f64)>,
+}
+
+/// The repetitions of one contender.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Outcome {
+    secs: Vec<f64>,
+    cpu: Vec<f64>,
+    /// The peak memory of the process in MiB.
+    pub(super) rss: f64,
+    version: String,
+    net: Option<Net>,
+    unsupported: Option<String>,
+    error: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Net {
+    total: u64,
+}
+
+/// Measurements of our programs at several sizes.
+#[derive(Debug, Deserialize)]
+pub(super) struct Scaling {
+    pub(super) version: String,
+    pub(super) processors: u64,
+    pub(super) quick: bool,
+    pub(super) charts: Vec<Chart>,
+}
+
+/// What one unit of work costs, by a size.
+#[derive(Debug, Deserialize)]
+pub(super) struct Chart {
+    pub(super) title: String,
+    /// What the size counts, such as "chunks of the array".
+    pub(super) size: String,
+    /// The unit of work, such as "chunk".
+    pub(super) unit: String,
+    pub(super) lines: Vec<Line>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) threads: u64,
+    pub(super) points: Vec<Point>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Point {
+    pub(super) size: f64,
+    /// The units of work in each repetition.
+    count: f64,
+    secs: Vec<f64>,
+}
+
+impl Results {
+    /// Adds the content of a file.
+    ///
+    /// # Errors
+    /// If it has another form.
+    pub(super) fn add(&mut self, text: &str) -> Result<()> {
+        let mut file: Map<String, Value> = serde_json::from_str(text).context("not a JSON object")?;
+        if let Some(scaling) = file.remove("scaling") {
+            let scaling: Scaling = serde_json::from_value(scaling).context("member \"scaling\"")?;
+            let mut points =
+                scaling.charts.iter().flat_map(|chart| &chart.lines).flat_map(|line| &line.points);
+            if points.any(|point| !(point.size > 0.0 && point.each() > 0.0 && point.each().is_finite())) {
+                bail!("a point of \"scaling\" has no size or no time");
+            }
+            self.scaling.push(scaling);
+            return Ok(());
+        }
+        let Some(Value::Object(summary)) = file.remove("summary") else {
+            bail!(
+                "neither a member \"summary\" (bench.py --json) nor \"scaling\" (cargo xtask bench --scaling)"
+            );
+        };
+        for (name, cell) in summary {
+            self.add_cell(&name, cell).with_context(|| format!("cell {name:?}"))?;
+        }
+        Ok(())
+    }
+
+    fn add_cell(&mut self, name: &str, cell: Value) -> Result<()> {
+        #[derive(Deserialize)]
+        struct Stored {
+            res: BTreeMap<String, Outcome>,
+            wrong: Vec<String>,
+        }
+        let Stored { res, wrong } = serde_json::from_value(cell)?;
+        let (mut plain, mut http) = (Run::default(), Run::default());
+        for (key, outcome) in res {
+            let failure =
+                if wrong.contains(&key) { Some("wrong data".to_owned()) } else { outcome.failure() };
+            let (run, contender) = match key.strip_suffix(HTTP) {
+                Some(name) => (&mut http, name.to_owned()),
+                None => (&mut plain, key),
+            };
+            if !outcome.version.is_empty() {
+                self.versions.entry(contender.clone()).or_default().insert(outcome.version.clone());
+            }
+            match contender.as_str() {
+                OURS if failure.is_some() => run.failure = failure,
+                OURS => run.ours = Some(outcome),
+                _ if failure.is_some() => {}
+                SOL => run.sol = Some(outcome),
+                name if BOUNDS.contains(&name) => {}
+                _ => drop(run.rivals.insert(contender, outcome)),
+            }
+        }
+        for (run, name) in [(plain, name.to_owned()), (http, format!("{name}{HTTP}"))] {
+            // Bounds have cells of their own.
+            if run.ours.is_none() && run.failure.is_none() {
+                continue;
+            }
+            match self.cells.iter_mut().find(|cell| cell.name == name) {
+                Some(cell) => cell.runs.push(run),
+                None => self.cells.push(Cell { name, runs: vec![run] }),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Cell {
+    /// Returns the kind of work: the name up to its slash.
+    pub(super) fn kind(&self) -> &str {
+        self.name.split_once('/').map_or(self.name.as_str(), |(kind, _)| kind)
+    }
+
+    /// Returns the runs in which our contender has a time.
+    pub(super) fn beside(&self) -> Vec<Beside<'_>> {
+        self.runs.iter().filter_map(Run::beside).collect()
+    }
+}
+
+impl Run {
+    fn beside(&self) -> Option<Beside<'_>> {
+        let ours = self.ours.as_ref()?;
+        let best = self.rivals.iter().min_by(|(_, a), (_, b)| a.wall().total_cmp(&b.wall()));
+        Some(Beside {
+            ours,
+            sol: self.sol.as_ref().filter(|sol| sol.cpu() > 0.0).map(|sol| ours.cpu() / sol.cpu()),
+            rival: best.map(|(name, rival)| (name.as_str(), rival, rival.wall() / ours.wall())),
+        })
+    }
+}
+
+impl Outcome {
+    fn failure(&self) -> Option<String> {
+        let why = self.unsupported.as_ref().map(|why| format!("unsupported: {why}"));
+        let why = why.or_else(|| self.error.as_ref().map(|error| format!("failed: {error}")));
+        why.or_else(|| self.secs.is_empty().then(|| "no times".to_owned()))
+    }
+
+    /// Returns the median seconds of the repetitions.
+    pub(super) fn wall(&self) -> f64 {
+        median(self.secs.clone())
+    }
+
+    fn cpu(&self) -> f64 {
+        median(self.cpu.clone())
+    }
+
+    pub(super) fn requests(&self) -> Option<u64> {
+        self.net.as_ref().map(|net| net.total)
+    }
+}
+
+impl Point {
+    /// Returns the median seconds of one unit of work.
+    pub(super) fn each(&self) -> f64 {
+        median(self.secs.clone()) / self.count
+    }
+}
+
+/// Returns the median, or NaN of no numbers.
+pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    match numbers.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => numbers[middle],
+        _ => f64::midpoint(numbers[middle - 1], numbers[middle]),
+    }
+}
+
+/// Returns the geometric mean, or NaN of no numbers.
+pub(super) fn geometric_mean(numbers: &[f64]) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "a number of cells")]
+    let count = numbers.len() as f64;
+    (numbers.iter().map(|number| number.ln()).sum::<f64>() / count).exp()
+}
