@@ -13,6 +13,7 @@ chapters! {
     concepts "concepts.md",
     layout "layout.md",
     stores "stores.md",
+    performance "performance.md",
     writing "writing.md",
     types "types.md",
     extending "extending.md",
