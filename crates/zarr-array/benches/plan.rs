@@ -2,7 +2,6 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;
-use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use zarr_array::blocking::Array;
@@ -46,12 +45,5 @@ fn plan(c: &mut Criterion) {
     });
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default()
-        .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_millis(600))
-        .sample_size(15);
-    targets = plan
-}
+criterion_group!(benches, plan);
 criterion_main!(benches);

@@ -4,8 +4,6 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use std::time::Duration;
-
 use common::{HINTS, bytes, chain, checked, encode, sharding};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use zarr_engine::Chain;
@@ -69,12 +67,5 @@ fn find(chain: &Chain, shape: &[u64], part: &Region, object: &[u8], known: Optio
     read.known()
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default()
-        .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_millis(600))
-        .sample_size(15);
-    targets = index
-}
+criterion_group!(benches, index);
 criterion_main!(benches);

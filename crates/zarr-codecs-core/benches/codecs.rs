@@ -5,7 +5,6 @@
 mod testing;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use testing::{Noise, after_bytes, bytes, chain};
@@ -110,12 +109,5 @@ fn measure(c: &mut Criterion, name: &str, chain: &Chain, scratch: &mut Scratch, 
     });
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default()
-        .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_millis(600))
-        .sample_size(15);
-    targets = all, variable
-}
+criterion_group!(benches, all, variable);
 criterion_main!(benches);

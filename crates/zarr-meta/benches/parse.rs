@@ -2,7 +2,6 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;
-use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use zarr_meta::consolidated::{Form, Index};
@@ -76,12 +75,5 @@ fn parse(c: &mut Criterion) {
     });
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default()
-        .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_millis(600))
-        .sample_size(15);
-    targets = parse
-}
+criterion_group!(benches, parse);
 criterion_main!(benches);
