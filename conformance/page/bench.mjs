@@ -3,27 +3,15 @@
 // The page has two charts, and more cells than kinds of work. OUT gets screenshots: wide and narrow, light and dark.
 
 import { mkdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-// The package is in NODE_PATH, which ES modules ignore.
-const { chromium } = createRequire(join(process.env.NODE_PATH ?? "node_modules", "/"))("playwright-core");
+import { browser, check, end } from "./browser.mjs";
 
 const [file, out] = process.argv.slice(2);
 mkdirSync(out, { recursive: true });
 const url = pathToFileURL(resolve(file)).href;
 
-let failures = 0;
-function check(what, ok, detail = "") {
-  if (!ok) failures += 1;
-  console.log(`${ok ? "ok  " : "FAIL"} ${what}${ok || !detail ? "" : `: ${detail}`}`);
-}
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
 const complaints = [], requests = [];
 for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"]]) {
   const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme: scheme });
@@ -55,5 +43,4 @@ for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"]])
 }
 check("nothing was loaded but the page", !requests.length, requests.join(" "));
 check("the console has no messages", !complaints.length, complaints.join(" | "));
-await browser.close();
-process.exit(failures ? 1 : 0);
+await end();

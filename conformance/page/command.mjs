@@ -4,26 +4,14 @@
 // OUT gets screenshots: wide and narrow, light and dark.
 
 import { mkdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-// The package is in NODE_PATH, which ES modules ignore.
-const { chromium } = createRequire(join(process.env.NODE_PATH ?? "node_modules", "/"))("playwright-core");
+import { browser, check, end } from "./browser.mjs";
 
 const [server, file, out] = process.argv.slice(2);
 mkdirSync(out, { recursive: true });
 
-let failures = 0;
-function check(what, ok, detail = "") {
-  if (!ok) failures += 1;
-  console.log(`${ok ? "ok  " : "FAIL"} ${what}${ok || !detail ? "" : `: ${detail}`}`);
-}
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
 const complaints = [], foreign = [];
 async function open(url, { width = 1440, height = 1000, scheme = "light" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
@@ -115,6 +103,4 @@ check("nothing is asked of another host", !foreign.length, foreign.join(" "));
 // The wrong range is answered with status 400, which a browser reports.
 const others = complaints.filter(text => !text.includes("400"));
 check("the browser complains of nothing", !others.length, others.join(" | "));
-await browser.close();
-console.log(failures ? `${failures} checks failed` : "all passed");
-process.exit(failures ? 1 : 0);
+await end();

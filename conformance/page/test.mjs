@@ -2,15 +2,12 @@
 //     node test.mjs PAGE.html OUT      (`cargo xtask conformance --screenshots`)
 // OUT gets screenshots (wide, narrow, details of a cell; light and dark) and the printed page. The expected figures are
 // computed here from the page's JSON. It works with any report; checks without data (hostile texts) are skipped.
-// Needs chromium at /usr/bin/chromium or at the path in CHROMIUM.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-// The package is in NODE_PATH, which ES modules ignore.
-const { chromium } = createRequire(join(process.env.NODE_PATH ?? "node_modules", "/"))("playwright-core");
+import { browser, check, end } from "./browser.mjs";
 
 const [path, out] = process.argv.slice(2);
 if (!out) {
@@ -54,20 +51,11 @@ const differs = one => new Set(data.peers.map(peer => verdictOf(peer, one)).filt
 
 // ---- Checks
 
-let failures = 0;
-function check(what, ok, detail = "") {
-  if (!ok) failures += 1;
-  console.log(`${ok ? "ok  " : "FAIL"} ${what}${ok || !detail ? "" : `: ${detail}`}`);
-}
 function checkSame(what, got, want) {
   const keys = [...new Set([...Object.keys(got), ...Object.keys(want)])].filter(key => got[key] !== want[key]);
   check(`${what} (${Object.keys(want).length} figures)`, !keys.length, keys.slice(0, 3).map(key => `${key}: ${got[key]}, not ${want[key]}`).join("; "));
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
 const complaints = [], requests = [];
 async function open({ width = 1440, height = 900, scheme = "light", hash = "", touch = false, scripts = true } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, deviceScaleFactor: touch ? 2 : 1, hasTouch: touch, isMobile: touch, javaScriptEnabled: scripts });
@@ -265,6 +253,4 @@ await plain.close();
 
 check("the console is quiet", !complaints.length, complaints.slice(0, 3).join(" | "));
 check("nothing is loaded beside the page", !requests.length, requests.slice(0, 3).join(" | "));
-await browser.close();
-console.log(failures ? `${failures} failed` : "all passed");
-process.exit(failures ? 1 : 0);
+await end();
