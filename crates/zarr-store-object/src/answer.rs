@@ -40,9 +40,24 @@ fn is_copied(answer: &Response<Bytes>) -> bool {
 }
 
 fn uncopied(answer: &Response<Bytes>) -> Failure {
-    let code = code(answer).map(|code| format!(" ({code})")).unwrap_or_default();
-    let text = format!("the service answered {}, but made no copy{code}", answer.status().as_u16());
-    Failure::new(Why::Broken, text).with_status(answer.status().as_u16())
+    failed_inside(answer, &format!("the service answered {}, but made no copy", answer.status().as_u16()))
+}
+
+/// Returns the failure that stands in the body of an answer whose status says success.
+pub(crate) fn failed_inside(answer: &Response<Bytes>, text: &str) -> Failure {
+    let code = code(answer);
+    let why = match code.as_deref() {
+        Some("AccessDenied" | "AllAccessDisabled" | "AccountProblem") => Why::Refused,
+        Some(code) if is_expiry(code) => Why::Refused,
+        _ => Why::Broken,
+    };
+    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    Failure::new(why, format!("{text}{code}")).with_status(answer.status().as_u16())
+}
+
+/// Whether a service's code for an error says that the credentials have expired.
+fn is_expiry(code: &str) -> bool {
+    matches!(code, "ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired")
 }
 
 /// Whether a redirect only adds a `/`.
@@ -75,7 +90,7 @@ pub(crate) fn refusal(answer: &Response<Bytes>) -> Failure {
     }
     if let Some(code) = code(answer) {
         text += &format!(" ({code})");
-        if matches!(&*code, "ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") {
+        if is_expiry(&code) {
             text += ": the credentials have expired";
             return Failure::new(Why::Refused, text).with_status(status.as_u16());
         }

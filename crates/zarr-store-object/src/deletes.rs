@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::{Method, Response, Uri};
 
-use crate::answer::code;
+use crate::answer::failed_inside;
 use crate::failure::{Failure, Why};
 
 /// A request that deletes several objects.
@@ -30,15 +30,14 @@ impl Deletes {
     /// Returns the answer if it is only about objects of the request.
     ///
     /// # Errors
-    /// [`Why::Broken`]: objects may have been deleted.
+    /// [`Why::Refused`] if the service did not delete an object for lack of permission, otherwise [`Why::Broken`]. In both
+    /// cases objects may have been deleted.
     pub(crate) fn judged(&self, answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
         let text = text(answer.body());
         match self {
             _ if !answer.status().is_success() => {}
             Self::Xml if elements(&text).any(|name| name == "Error") => {
-                let code = code(&answer).map(|code| format!(" ({code})")).unwrap_or_default();
-                let text = format!("the service did not delete all objects{code}");
-                return Err(Failure::new(Why::Broken, text));
+                return Err(failed_inside(&answer, "the service did not delete all objects"));
             }
             Self::Parts(count) if numbers(&text).any(|number| number >= *count) => {
                 let text = "the service answers about an object that is not in the request";

@@ -326,17 +326,18 @@ fn deletes_are_sent_in_the_form_of_each_service() {
     let denied = xml(
         "<DeleteResult><Error><Key>k</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>",
     );
-    let other = xml(
-        "<DeleteResult><Error><Key>other</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>",
-    );
+    let other = |code: &str| {
+        xml(&format!("<DeleteResult><Error><Key>other</Key><Code>{code}</Code></Error></DeleteResult>"))
+    };
     let of_another =
         |status: &str| batch.replace("Content-ID: 0", "content-id:  1").replace("202 Accepted", status);
     let mixed =
         |body: &str| Answer::new(202).header("Content-Type", "multipart/mixed; boundary=batch_1").body(body);
     for (service, answer, expected, request) in [
         ("s3", deleted, Ok(()), "POST /bucket?delete"),
-        ("s3", denied, Err(Uncertain), "POST /bucket?delete"),
-        ("s3", other, Err(Uncertain), "POST /bucket?delete"),
+        ("s3", denied, Err(PermissionDenied), "POST /bucket?delete"),
+        ("s3", other("AccessDenied"), Err(PermissionDenied), "POST /bucket?delete"),
+        ("s3", other("InternalError"), Err(Uncertain), "POST /bucket?delete"),
         ("s3", refused(403, "AccessDenied"), Err(PermissionDenied), "POST /bucket?delete"),
         ("gs", Answer::new(204), Ok(()), "DELETE /bucket/k"),
         ("gs", refused(404, "NoSuchKey"), Ok(()), "DELETE /bucket/k"),
