@@ -47,8 +47,7 @@ fn uncopied(answer: &Response<Bytes>) -> Failure {
 pub(crate) fn failed_inside(answer: &Response<Bytes>, text: &str) -> Failure {
     let code = code(answer);
     let why = match code.as_deref() {
-        Some("AccessDenied" | "AllAccessDisabled" | "AccountProblem") => Why::Refused,
-        Some(code) if is_expiry(code) => Why::Refused,
+        Some(code) if code == "AccessDenied" || is_expiry(code) => Why::Refused,
         _ => Why::Broken,
     };
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();

@@ -364,15 +364,18 @@ fn deletes_are_sent_in_the_form_of_each_service() {
 fn copies_are_made_by_the_service_where_it_can() {
     let body = |text: &str| Answer::new(200).header("Content-Type", "application/xml").body(text);
     let done = || body("<CopyObjectResult><ETag>\"1\"</ETag></CopyObjectResult>");
-    let broken = || body("<?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>");
+    let failed = |code: &str| body(&format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>"));
+    let broken = || failed("InternalError");
     for (service, answer, expected, header) in [
         ("s3", done(), Ok(Copied::Done), "x-amz-copy-source=bucket/a%20b/c%230"),
         ("s3", refused(404, "NoSuchKey"), Ok(Copied::Absent), "x-amz-copy-source=bucket/a%20b/c%230"),
         ("s3", refused(403, "AccessDenied"), Err(PermissionDenied), "x-amz-copy-source=bucket/a%20b/c%230"),
         ("s3", broken(), Err(Uncertain), "x-amz-copy-source=bucket/a%20b/c%230"),
+        ("s3", failed("AccessDenied"), Err(PermissionDenied), "x-amz-copy-source=bucket/a%20b/c%230"),
         ("gs", done(), Ok(Copied::Done), "x-goog-copy-source=bucket/a%20b%2Fc%230"),
         ("gs", refused(404, "NoSuchKey"), Ok(Copied::Absent), "x-goog-copy-source=bucket/a%20b%2Fc%230"),
         ("gs", broken(), Err(Uncertain), "x-goog-copy-source=bucket/a%20b%2Fc%230"),
+        ("gs", failed("AccessDenied"), Err(PermissionDenied), "x-goog-copy-source=bucket/a%20b%2Fc%230"),
     ] {
         let what = format!("{service}, {answer:?}");
         let server = answering(vec![answer]);
