@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use zarr_traits::Storage;
@@ -34,8 +34,8 @@ pub trait Spawn: Send + Sync + fmt::Debug {
 
 /// The threads that decode and encode chunks. Cheap to clone.
 ///
-/// By default an array uses the pool of its [`Storage`], with as many threads as the machine has;
-/// [`Array::with_cpu`](crate::Array::with_cpu) sets another one.
+/// By default an array uses the pool of its [`Storage`], with as many threads as the machine has.
+/// [`use_for`](Self::use_for) sets the pool of a storage, [`Array::with_cpu`](crate::Array::with_cpu) that of one handle.
 #[derive(Clone, Debug)]
 pub struct Cpu(Option<Arc<dyn Spawn>>);
 
@@ -76,16 +76,38 @@ impl Cpu {
         Self::with(Rayon)
     }
 
+    /// Sets the pool of a storage: arrays that are opened from clones of it and from layers over it use this pool, also
+    /// as members of a group or dataset. Returns `false`, and changes nothing, if the storage already has a pool
+    /// because an array was opened.
+    ///
+    /// ```
+    /// # use zarr_array::{Cpu, Storage};
+    /// let storage = Storage::from(zarr_store::MemoryStore::new());
+    /// assert!(Cpu::threads(2).use_for(&storage));
+    /// assert!(!Cpu::threads(4).use_for(&storage));
+    /// ```
+    pub fn use_for(self, storage: &Storage) -> bool {
+        storage.shared::<Chosen>().0.set(self).is_ok()
+    }
+
     /// Returns the pool that all users of this storage share.
     pub(crate) fn of(storage: &Storage) -> Self {
-        // There are no threads in a browser.
-        if cfg!(target_family = "wasm") { Self::inline() } else { Self(Some(storage.shared::<Pool>())) }
+        storage.shared::<Chosen>().0.get_or_init(Self::of_machine).clone()
+    }
+
+    /// A thread for each core. There are no threads in a browser.
+    fn of_machine() -> Self {
+        if cfg!(target_family = "wasm") { Self::inline() } else { Self::with(Pool::default()) }
     }
 
     pub(crate) fn pool(&self) -> Option<&Arc<dyn Spawn>> {
         self.0.as_ref()
     }
 }
+
+/// The pool of a storage, once one is set or needed.
+#[derive(Default)]
+struct Chosen(OnceLock<Cpu>);
 
 #[cfg(feature = "rayon")]
 #[derive(Debug)]

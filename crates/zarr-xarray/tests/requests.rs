@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use zarr_conformance::instruments::{Counting, Counts, Network, Simulated};
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::zarr_array::{DataType, NdVec, Storage, standard};
+use zarr_hierarchy::zarr_array::{Cpu, DataType, NdVec, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, ExistingNode, Format, GroupMeta, GroupOptions};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::{DataTree, Dataset};
@@ -15,9 +15,17 @@ use zarr_xarray::{Append, Encoding, Labels, NewDataset, NewVariable, Positions, 
 /// The lengths of the coordinates of [`stored`].
 const COORDINATES: [(&str, u64); 4] = [("time", 8), ("level", 2), ("lat", 4), ("lon", 6)];
 
+/// A store whose arrays are read and written on the thread of the test. The virtual clock does not wait for other
+/// threads, so their work would count as round trips.
+fn memory() -> Storage {
+    let storage = Storage::from(MemoryStore::new());
+    assert!(Cpu::inline().use_for(&storage));
+    storage
+}
+
 /// Four coordinates and 26 packed variables. Each time step of a variable is one chunk.
 fn stored(format: Format, consolidated: bool) -> Storage {
-    let storage = Storage::from(MemoryStore::new());
+    let storage = memory();
     let mut root = create(&storage, format);
     for (name, length) in COORDINATES {
         let attributes = match name {
@@ -123,7 +131,7 @@ fn indexes_are_read_at_the_same_time() {
 
 #[test]
 fn a_consolidated_tree_is_one_request() {
-    let storage = Storage::from(MemoryStore::new());
+    let storage = memory();
     let mut root = create(&storage, Format::V3);
     for group in 0..10 {
         for (name, length) in COORDINATES {
@@ -165,7 +173,8 @@ fn first() -> NewDataset {
     new
 }
 
-/// Runs `work` over a network without limit on the requests in flight. Returns the requests and the round trips.
+/// Runs `work` on this thread, over a network without limit on the requests in flight. Returns the requests and the
+/// round trips.
 fn cost<F: Future<Output = XarrayResult<()>>>(
     storage: &Storage,
     work: impl FnOnce(Storage) -> F,
@@ -184,7 +193,7 @@ async fn open(storage: Storage) -> XarrayResult<zarr_xarray::Dataset> {
 #[test]
 fn a_dataset_is_created_with_a_request_for_each_object() {
     for (format, documents) in [(Format::V3, 29), (Format::V2, 2 * 29 + 1)] {
-        let storage = Storage::from(MemoryStore::new());
+        let storage = memory();
         let (used, trips) = cost(&storage, async |storage| {
             let new = first().format(format);
             zarr_xarray::Dataset::create(storage, "/", new, &standard()).await.map(drop)
@@ -202,7 +211,7 @@ fn a_step_is_appended_with_two_requests_for_each_document() {
     // In format 2 a document is looked for in three places before it is changed.
     for (format, most) in [(Format::V3, 90), (Format::V2, 150)] {
         for how in [Append::Alone, Append::Shared] {
-            let storage = Storage::from(MemoryStore::new());
+            let storage = memory();
             Dataset::create(storage.clone(), "/", first().format(format), &standard()).unwrap();
             let (opened, _) = cost(&storage, async |storage| open(storage).await.map(drop));
             let (used, trips) = cost(&storage, async |storage| {
@@ -218,7 +227,7 @@ fn a_step_is_appended_with_two_requests_for_each_document() {
 /// The time axis is read once and each chunk is put, without a read.
 #[test]
 fn a_region_is_written_with_one_request_for_each_chunk() {
-    let storage = Storage::from(MemoryStore::new());
+    let storage = memory();
     Dataset::create(storage.clone(), "/", first(), &standard()).unwrap();
     let (used, trips) =
         cost(&storage, async |storage| open(storage).await?.write_region(weather(2, 1)).await);

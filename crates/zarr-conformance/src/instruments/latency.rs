@@ -78,7 +78,8 @@ impl Simulated {
     }
 
     /// Like [`over`](Self::over), with a virtual clock that advances only when all futures wait for it. The user of the
-    /// storage must be [run](Self::run) by the layer, without other threads: in `zarr-array` with `Cpu::inline`.
+    /// storage must be [run](Self::run) by the layer, without other threads: `Cpu::inline().use_for(&storage)` with
+    /// `zarr_array::Cpu`.
     pub fn virtually(storage: &Storage, network: Network) -> (Storage, Self) {
         Self::with(storage, network, Some(Clock::default()))
     }
