@@ -125,7 +125,11 @@ impl Extension {
     /// If the configuration has a value that `serde_json` cannot represent: a lone surrogate, a number beyond its
     /// range.
     pub fn to_spec(&self) -> MetaResult<Spec> {
-        let configuration = self.configuration().to_serde().map_err(|e| e.at("/configuration"))?;
+        let configuration = self.configuration.as_ref().map(Value::to_serde).transpose();
+        let configuration = match configuration.map_err(|e| e.at("/configuration"))? {
+            Some(serde_json::Value::Object(members)) => members,
+            _ => serde_json::Map::new(),
+        };
         Ok(Spec { name: self.name.clone(), configuration, must_understand: self.must_understand() })
     }
 
