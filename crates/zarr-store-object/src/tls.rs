@@ -2,11 +2,13 @@
 
 use std::error::Error;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use rustls::pki_types::CertificateDer;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
-use rustls::{CertificateError, ClientConfig, Error as TlsError};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error as TlsError, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 use zarr_store::Access;
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
@@ -14,12 +16,17 @@ use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 /// Returns the settings of connections that trust the certificates of the system and those of `access`.
 ///
 /// # Errors
-/// [`StoreErrorKind::InvalidArgument`] if a certificate of `access` is invalid, or if there is no certificate at all.
+/// [`StoreErrorKind::InvalidArgument`] if a certificate of `access` is invalid.
 pub(crate) fn config(access: &Access) -> StoreResult<ClientConfig> {
     let wrong =
         |e: TlsError| StoreError::new(StoreErrorKind::InvalidArgument, format!("TLS cannot be set up: {e}"));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier = Verifier::new_with_extra_roots(roots(access)?, provider.clone()).map_err(wrong)?;
+    let verifier = OnceLock::new();
+    if let Some(roots) = roots(access)? {
+        let trusting = Verifier::new_with_extra_roots(roots, provider.clone()).map_err(wrong)?;
+        _ = verifier.set(Ok(trusting));
+    }
+    let verifier = WhenNeeded { provider: provider.clone(), verifier };
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(wrong)?
@@ -28,9 +35,58 @@ pub(crate) fn config(access: &Access) -> StoreResult<ClientConfig> {
     Ok(config.with_no_client_auth())
 }
 
-/// Returns the certificates of `access`.
-fn roots(access: &Access) -> StoreResult<Vec<CertificateDer<'static>>> {
-    let Some(pem) = &access.root_certificates else { return Ok(Vec::new()) };
+/// A verifier that reads the certificates of the system when it sees the first server. Reading them takes longer than
+/// a request, and a client without encryption needs none.
+#[derive(Debug)]
+struct WhenNeeded {
+    provider: Arc<CryptoProvider>,
+    verifier: OnceLock<Result<Verifier, TlsError>>,
+}
+
+impl WhenNeeded {
+    fn verifier(&self) -> Result<&Verifier, TlsError> {
+        self.verifier.get_or_init(|| Verifier::new(self.provider.clone())).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl ServerCertVerifier for WhenNeeded {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, TlsError> {
+        self.verifier()?.verify_server_cert(certificate, intermediates, name, ocsp, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        self.verifier()?.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        self.verifier()?.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Returns the certificates of `access`, if it has any.
+fn roots(access: &Access) -> StoreResult<Option<Vec<CertificateDer<'static>>>> {
+    let Some(pem) = &access.root_certificates else { return Ok(None) };
     let wrong = |why: String| {
         let message = format!("the root certificates are not valid PEM text: {why}");
         StoreError::new(StoreErrorKind::InvalidArgument, message)
@@ -38,7 +94,7 @@ fn roots(access: &Access) -> StoreResult<Vec<CertificateDer<'static>>> {
     let roots = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     match roots.map_err(|e| wrong(e.to_string()))? {
         roots if roots.is_empty() => Err(wrong("there is no \"BEGIN CERTIFICATE\"".to_owned())),
-        roots => Ok(roots),
+        roots => Ok(Some(roots)),
     }
 }
 
@@ -52,6 +108,8 @@ pub(crate) fn refusal(e: &(dyn Error + 'static)) -> Option<String> {
         ),
         TlsError::InvalidMessage(e) => Some(format!("the server does not answer in TLS: {e:?}")),
         e @ (TlsError::InvalidCertificate(_)
+        // The system has no certificates.
+        | TlsError::General(_)
         | TlsError::NoCertificatesPresented
         | TlsError::PeerIncompatible(_)) => Some(e.to_string()),
         _ => None,
