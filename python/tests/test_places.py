@@ -20,7 +20,7 @@ import zarr
 from conftest import no_fallback, ours, own
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore
-from zarr_rs import places
+from zarr_rs import pipeline, places
 
 obstore = pytest.importorskip("obstore.store")
 fsspec = pytest.importorskip("fsspec")
@@ -242,6 +242,45 @@ def test_another_place_is_noticed(
         calls.clear()
         write_and_read(s3(endpoint, bucket, prefix=f"other/{number}"))
         assert calls != []
+
+
+def test_a_small_first_read_runs_beside_the_comparison(
+    tmp_path: pathlib.Path, calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zarr.create_array(LocalStore(tmp_path / "d"), name="a", shape=(90,), chunks=(10,), dtype="i4")[:] = np.arange(90)
+    compare = places.Source.verify
+    with counting.service(tmp_path) as service:
+        array = ours(far(service, "web"), path="a", mode="r")
+
+        async def verify(source: places.Source) -> bool:
+            for _ in range(1000):
+                if any("/c/" in path for path in service.requests):
+                    return await compare(source)
+                await asyncio.sleep(0.01)
+            raise AssertionError("the read waits for the comparison")
+
+        monkeypatch.setattr(places.Source, "verify", verify)
+        assert array[5:35].tolist() == list(range(5, 35)) and calls == []
+
+
+def test_values_of_another_place_are_not_returned(
+    endpoint: str, bucket: str, calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right, wrong = (s3(endpoint, bucket, prefix=prefix) for prefix in ("right", "wrong"))
+    for store, value in ((right, 1), (wrong, 2)):
+        array = zarr.create_array(store, name="a", shape=(8,), chunks=(2,), dtype="i4", attributes={"value": value})
+        array[:] = value
+    place = asyncio.run(places.place_of(wrong))
+    calls.clear()
+
+    async def found(_: Any) -> places.Place | None:
+        return place
+
+    monkeypatch.setattr(places, "place_of", found)
+    for small in (0, 1 << 20):
+        monkeypatch.setattr(pipeline, "_SMALL", small)
+        assert ours(right, path="a", mode="r")[1:7].tolist() == [1] * 6
+    assert len(calls) == 2 * 4
 
 
 class WithoutConditions(http.server.BaseHTTPRequestHandler):

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
     from zarr_rs.elements import Entry
     from zarr_rs.metadata import ArrayMetadata
-    from zarr_rs.places import Place
+    from zarr_rs.places import Place, Source
+
+#: The most bytes of a first read that does not wait until its place is verified.
+_SMALL = 16 << 20
 
 
 class _Handles:
@@ -149,25 +152,64 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return self._codecs is not None and type(batch[0][0]) is not StorePath
 
     async def _read(self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...]) -> None:
-        array, _ = await self._open(batch, writes=False)
+        array, source = await self._open(batch, writes=False)
         memory = elements.memory_of(array, batch, out)
+        if source is None or source.is_verified:
+            await self._read_from(array, batch, memory, drop_axes)
+        elif not await self._read_and_verify(array, source, batch, memory, drop_axes):
+            array, _ = await self._open(batch, writes=False)
+            await self._read_from(array, batch, memory, drop_axes)
+
+    async def _read_and_verify(
+        self, array: Array, source: Source, batch: list[Entry], memory: Any, drop_axes: tuple[int, ...]
+    ) -> bool:
+        """Reads from a place if that is the one of the store; returns whether it is.
+
+        A small read runs beside the comparison, so it takes no round trip more. It has memory of its own, because it
+        may go on after a comparison that failed.
+        """
+        if memory.nbytes > _SMALL:
+            verified = await self._verify(source)
+            if verified:
+                await self._read_from(array, batch, memory, drop_axes)
+            return verified
+        values = memory.copy()
+        reading = asyncio.ensure_future(self._read_from(array, batch, values, drop_axes))
+        # If nobody waits for it, its exception is of no interest.
+        reading.add_done_callback(lambda task: task.cancelled() or task.exception())
+        if not await self._verify(source):
+            return False
+        await reading
+        memory[...] = values
+        return True
+
+    async def _verify(self, source: Source) -> bool:
+        """Whether a place is the one of the store. If not, the store's own calls are used from now on."""
+        verified = await source.verify()
+        if not verified:
+            self._handles.refused = source.place
+        return verified
+
+    async def _read_from(self, array: Array, batch: list[Entry], memory: Any, drop_axes: tuple[int, ...]) -> None:
         plan = await threads.run(elements.read_whole, array, batch, memory)
         if plan.shape is None:
             read = functools.partial(elements.read_item, array, plan, batch, memory, drop_axes)
             await threads.run_each(read, len(batch))
 
     async def _write(self, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
-        array, place = await self._open(batch, writes=True)
+        array, source = await self._open(batch, writes=True)
+        if source is not None and not await self._verify(source):
+            array, source = await self._open(batch, writes=True)
         try:
             await self._write_to(array, batch, value, drop_axes)
         except UnsupportedError:
-            if place is None:
+            if source is None:
                 raise
             # The service has no conditional writes. The store's own calls do without.
-            self._handles.refused = place
+            self._handles.refused = source.place
             array, _ = await self._open(batch, writes=True)
             await self._write_to(array, batch, value, drop_axes)
-        if place is not None:
+        if source is not None:
             places.written(batch[0][0].store)
 
     async def _write_to(self, array: Array, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
@@ -177,8 +219,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             write = functools.partial(elements.write_item, array, plan, batch, memory, drop_axes)
             await threads.run_each(write, len(batch))
 
-    async def _open(self, batch: list[Entry], *, writes: bool) -> tuple[Array, Place | None]:
-        """Returns the array of a batch in the engine, and the place if the store is one of another package."""
+    async def _open(self, batch: list[Entry], *, writes: bool) -> tuple[Array, Source | None]:
+        """Returns the array of a batch in the engine, and its source if the store is one of another package."""
         path = batch[0][0]
         if type(path) is not StorePath:
             raise Unknown("chunks that are not in a store")
@@ -191,7 +233,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if writes:
             path.store._check_writable()
         node = node_of(path.path, depth_of(self._metadata))
-        storage, place = await self._storage(path.store, node, self._metadata.zarr_format, writes=writes)
+        storage, source = await self._storage(path.store, node, self._metadata.zarr_format, writes=writes)
         write_empty = batch[0][1].config.write_empty_chunks
         key = (id(storage), node, write_empty)
         opened = self._handles.array
@@ -211,12 +253,12 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                 raise Unknown(self._refused) from refused
             # The entry keeps the storage alive, which the key names by its identity.
             opened = self._handles.array = (key, storage, array)
-        return opened[2], place
+        return opened[2], source
 
     async def _storage(
         self, store: Store, node: str, zarr_format: int, *, writes: bool
-    ) -> tuple[Storage, Place | None]:
-        """Returns the storage of a store, which may make the store's own calls, and the place if it is recognised."""
+    ) -> tuple[Storage, Source | None]:
+        """Returns the storage of a store, which may make the store's own calls, and its source if it is recognised."""
         if type(store) is OwnStore:
             return store.storage(), None
         if places.is_directory(store):
@@ -227,11 +269,11 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         place = await places.place_of(store)
         if place is not None and place != self._handles.refused:
             document = f"{node}/{'.zarray' if zarr_format == 2 else 'zarr.json'}".lstrip("/")
-            storage = await places.storage_of(store, place, document)
-            if storage is None:
+            source = places.source_of(store, place, document)
+            if source is None:
                 self._handles.refused = place
-            elif storage.can_write or not writes:
-                return storage, place
+            elif source.storage.can_write or not writes:
+                return source.storage, source
         loop = asyncio.get_running_loop()
         key = (id(store), id(loop))
         known = self._handles.foreign

@@ -2,13 +2,15 @@
 
 A store of obstore or fsspec is recognised if the client can express its whole configuration: the place, and explicit keys
 or none. Whatever is not listed here, such as a session, retries, headers or encryption, leaves the store to its own
-calls. So does a first read that differs: of a document that both must have.
+calls. So does a document that both must have and that differs; a small first read runs beside this comparison.
 """
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
+import operator
 import os
 import re
 import weakref
@@ -56,22 +58,41 @@ async def place_of(store: Any) -> Place | None:
     return None
 
 
-async def storage_of(store: Store, place: Place, document: str) -> Storage | None:
-    """Returns the storage of a place, or `None` if it does not have the `document` of the store there.
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """The engine's client for the place of a store."""
 
-    The document is compared once for each storage: the client may have another proxy or other certificates.
-    """
+    store: Store
+    place: Place
+    storage: Storage
+    #: The key of a document that both must have.
+    document: str
+
+    @property
+    def is_verified(self) -> bool:
+        return self.storage in _verified
+
+    async def verify(self) -> bool:
+        """Whether the client finds the document of the store.
+
+        It is compared once for each storage: the client may have another proxy or other certificates.
+        """
+        if self.is_verified:
+            return True
+        ours = threads.run(_whole, self.storage, self.document)
+        theirs = self.store.get(self.document, default_buffer_prototype())
+        # Exceptions of the store are raised again when it is used.
+        found = await asyncio.gather(asyncio.wait_for(ours, _PATIENCE), theirs, return_exceptions=True)
+        if isinstance(found[1], BaseException) or found[1] is None or found[0] != found[1].to_bytes():
+            return False
+        _verified.add(self.storage)
+        return True
+
+
+def source_of(store: Store, place: Place, document: str) -> Source | None:
+    """Returns the client for a place, or `None` if it may name the `document` in another way than the store."""
     storage = _opened(place) if _PLAIN.fullmatch(document) else None
-    if storage is None or storage in _verified:
-        return storage
-    ours = threads.run(_whole, storage, document)
-    theirs = store.get(document, default_buffer_prototype())
-    # Exceptions of the store are raised again when it is used.
-    found = await asyncio.gather(asyncio.wait_for(ours, _PATIENCE), theirs, return_exceptions=True)
-    if isinstance(found[1], BaseException) or found[1] is None or found[0] != found[1].to_bytes():
-        return None
-    _verified.add(storage)
-    return storage
+    return None if storage is None else Source(store, place, storage, document)
 
 
 def written(store: Store) -> None:
@@ -104,9 +125,17 @@ _PROXIES = ("http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"
 def _opened(place: Place) -> Storage | None:
     if place.is_directory:
         return stores.directory(place.location, create=False)
+    options: tuple[tuple[str, Any], ...] = (("environment", place.environment),)
     concurrency = settings.get("async.concurrency")
-    options = (("environment", place.environment), *([("in_flight", concurrency)] if concurrency else []))
+    # By default the client has a limit of its own: zarr-python's is that of an event loop.
+    if concurrency and concurrency != _default("async", "concurrency"):
+        options += (("in_flight", concurrency),)
     return stores.opened(place.location, options, create=False)
+
+
+def _default(*path: str) -> Any:
+    """The value of a setting of zarr-python that nobody changed."""
+    return functools.reduce(operator.getitem, path, settings.defaults[0])
 
 
 def _whole(storage: Storage, key: str) -> bytes | None:
