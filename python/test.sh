@@ -16,7 +16,7 @@ export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0 MATURIN_PEP517_AR
 "$bin/pip" install --quiet . "$zarr" pytest pytest-asyncio pytest-xdist mypy xarray cftime dask distributed cubed pyarrow obstore tqdm nbclient ipykernel matplotlib \
     -r ../conformance/services/requirements.txt
 # s3fs needs an older boto3 than the one above.
-"$bin/pip" install --quiet s3fs boto3==1.43.117
+"$bin/pip" install --quiet s3fs gcsfs adlfs boto3==1.43.117
 "$bin/pip" list | grep -E '^(numpy|numcodecs|zarr|zarr-rs) '
 "$bin/python" -m pytest --quiet -n 2 tests
 "$bin/python" -m mypy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import http.server
+import json
 import os
 import pathlib
 import pickle
@@ -451,6 +452,33 @@ def test_adlfs_is_recognised_with_a_key_or_without_any() -> None:
         assert (found is not None) == expected, options
         assert found is None or found.location == "az://box/a/b"
         assert found is None or ("AZURE_STORAGE_ENDPOINT", "https://name.blob.core.windows.net") in found.environment
+
+
+def test_gcsfs_is_recognised_with_the_key_of_an_account_or_without_any() -> None:
+    credentials = pytest.importorskip("gcsfs.credentials").GoogleCredentials
+    account = {"type": "service_account", "client_email": "a@b", "token_uri": TLS, "private_key": "the-secret"}
+    key = ("GOOGLE_SERVICE_ACCOUNT_KEY", json.dumps(account))
+    unsigned = ("GOOGLE_SKIP_SIGNATURE", "true")
+    cases: list[tuple[dict[str, Any], set[tuple[str, str]] | None]] = [
+        ({"token": "anon"}, {unsigned}),
+        ({"token": "anon", "endpoint_url": ENDPOINT}, {unsigned, ("GOOGLE_BASE_URL", ENDPOINT)}),
+        ({"token": account, "project": "p"}, {key}),
+        ({"token": "anon", "requester_pays": True}, None),
+        ({"token": "anon", "access": "read_only"}, None),
+        ({"token": "anon", "version_aware": True}, None),
+        ({"token": account | {"type": "authorized_user"}}, None),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        # The key is none, and is not checked.
+        patch.setattr(credentials, "connect", lambda *_, **__: None)
+        for options, expected in cases:
+            given = {"skip_instance_cache": True, **options}
+            found = place(FsspecStore.from_url("gs://bucket/a/b", storage_options=given))
+            if expected is None:
+                assert found is None, options
+            else:
+                assert found is not None and found.location == "gs://bucket/a/b"
+                assert set(found.environment) == expected
 
 
 def test_an_expired_time_is_no_option() -> None:

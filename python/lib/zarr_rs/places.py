@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
+import json
 import operator
 import os
 import re
@@ -353,6 +354,22 @@ async def _blobs(fs: Any, path: str) -> Place | None:
     return _bucket("az", path.lstrip("/"), access | account)
 
 
+async def _objects_of_google(fs: Any, path: str) -> Place | None:
+    """The place of a file system of gcsfs."""
+    harmless = ("project", "block_size", "consistency", "cache_timeout", "default_location", "secure_serialize")
+    if not _has_options(fs, "token", "endpoint_url", *harmless) or getattr(fs, "_use_client_cert", False):
+        return None
+    match fs.storage_options.get("token"):
+        case "anon":
+            access = {"GOOGLE_SKIP_SIGNATURE": "true"}
+        case {"type": "service_account"} as key:
+            access = {"GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(key)}
+        case _:
+            return None
+    address = {} if fs._location == "https://storage.googleapis.com" else {"GOOGLE_BASE_URL": fs._location}
+    return _bucket("gs", path.lstrip("/"), access | address)
+
+
 async def _http(fs: Any, path: str) -> Place | None:
     buffering = ("simple_links", "block_size", "same_scheme", "cache_type", "cache_options")
     # Its client has no proxies by default.
@@ -369,6 +386,8 @@ async def _files(fs: Any, path: str) -> Place | None:
 _FSSPEC: dict[str, Callable[[Any, str], Awaitable[Place | None]]] = {
     "s3fs.core.S3FileSystem": _s3,
     "adlfs.spec.AzureBlobFileSystem": _blobs,
+    "gcsfs.core.GCSFileSystem": _objects_of_google,
+    "gcsfs.extended_gcsfs.ExtendedGcsFileSystem": _objects_of_google,
     "fsspec.implementations.http.HTTPFileSystem": _http,
     "fsspec.implementations.asyn_wrapper.AsyncFileSystemWrapper": _files,
 }
