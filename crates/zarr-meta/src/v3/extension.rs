@@ -1,6 +1,6 @@
 //! Extension objects: a name, a configuration, and whether the extension must be understood.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use zarr_traits::Spec;
 
@@ -182,38 +182,102 @@ impl From<Extension> for Value {
     }
 }
 
-/// Prints the name and the members of the configuration in one line: `zstd(level=5, checksum=false)`.
+/// Prints the name and the members of the configuration in one line: `zstd(level=5, checksum=false)`. A line that is
+/// longer than 4 KiB ends with `…`.
 impl fmt::Display for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&called(&self.name, &self.configuration()))
+        let mut line = Line(String::new());
+        let whole = called(&mut line, &self.name, &self.configuration());
+        f.write_str(&line.0)?;
+        if whole.is_err() { f.write_char('…') } else { Ok(()) }
     }
 }
 
-fn called(name: &str, configuration: &Object) -> String {
-    let members: Vec<String> =
-        configuration.members().map(|m| format!("{}={}", m.name_lossy(), shown(&m.value()))).collect();
-    if members.is_empty() { name.to_owned() } else { format!("{name}({})", members.join(", ")) }
+/// The beginning of a text. Writing fails where it ends.
+struct Line(String);
+
+impl fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        const LONGEST: usize = 4096;
+        let room = LONGEST - self.0.len();
+        let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        self.0.push_str(&text[..end.unwrap_or(0)]);
+        if text.len() > room { Err(fmt::Error) } else { Ok(()) }
+    }
 }
 
-/// Formats a value for display: text without quotes, nested extensions like outer ones.
-fn shown(value: &Value) -> String {
+fn called(line: &mut Line, name: &str, configuration: &Object) -> fmt::Result {
+    line.write_str(name)?;
+    let mut before = "(";
+    for member in configuration.members() {
+        write!(line, "{before}{}=", member.name_lossy())?;
+        show(line, &member.value())?;
+        before = ", ";
+    }
+    if before == "(" { Ok(()) } else { line.write_char(')') }
+}
+
+/// Writes a value for display: text without quotes, nested extensions like outer ones.
+fn show(line: &mut Line, value: &Value) -> fmt::Result {
     if let Some(elements) = value.elements() {
-        return format!("[{}]", elements.map(|e| shown(&e)).collect::<Vec<_>>().join(", "));
+        let mut before = "[";
+        for element in elements {
+            line.write_str(before)?;
+            show(line, &element)?;
+            before = ", ";
+        }
+        return line.write_str(if before == "[" { "[]" } else { "]" });
     }
     let object = value.as_object();
     let name = object.as_ref().and_then(|object| object.get("name"));
     match (value.to_text(), name.as_ref().map(Value::to_text)) {
-        (Ok(text), _) => text.into_owned(),
+        (Ok(text), _) => line.write_str(&text),
         (_, Some(Ok(name))) => {
             let configuration = object.and_then(|object| object.get("configuration")?.as_object());
-            called(&name, &configuration.unwrap_or_default())
+            called(line, &name, &configuration.unwrap_or_default())
         }
-        _ => value.to_compact(),
+        _ => line.write_str(&value.to_compact()),
     }
 }
 
 impl fmt::Debug for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Extension({})", self.value.to_compact())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "these are tests")]
+
+    use super::*;
+
+    #[test]
+    fn an_extension_is_shown_in_one_line() {
+        for (text, line) in [
+            (r#""bytes""#, "bytes"),
+            (r#"{"name":"bytes","configuration":{}}"#, "bytes"),
+            (
+                r#"{"name":"a","configuration":{"b":[],"c":[1,"d"],"e":{"f":null}}}"#,
+                r#"a(b=[], c=[1, d], e={"f":null})"#,
+            ),
+            (
+                r#"{"name":"a","configuration":{"b":[{"name":"c","configuration":{"d":1.0}}]}}"#,
+                "a(b=[c(d=1.0)])",
+            ),
+        ] {
+            let extension = Extension::parse(&Value::parse(text).unwrap(), &mut crate::Ignore).unwrap();
+            assert_eq!(extension.to_string(), line);
+        }
+    }
+
+    #[test]
+    fn a_long_configuration_is_cut() {
+        for element in ["1", "é", "long text"] {
+            let list: Value = std::iter::repeat_n(element, 100_000).map(Value::from).collect();
+            let line = Extension::new("a").with("b", &list).to_string();
+            assert!(line.starts_with("a(b=[") && line.ends_with('…'), "{element}");
+            assert!((4090..4100).contains(&line.len()), "{element}: {}", line.len());
+        }
     }
 }
