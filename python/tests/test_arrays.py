@@ -480,3 +480,15 @@ def test_a_table_is_for_numpy_unless_elements_are_structs() -> None:
     structs = zarr_rs.create_array("memory://", shape=(2,), dtype=[("a", "<i8"), ("b", "<i8")])
     structs[...] = frame
     assert structs[...].tolist() == [(1, 3), (2, 4)]
+
+
+@pytest.mark.filterwarnings("ignore:.*generic.*:DeprecationWarning")
+@pytest.mark.parametrize("dtype", ["m8", "M8", "M8[us]"])
+def test_times_of_another_byte_order_are_swapped(dtype: str) -> None:
+    """NumPy takes those without a unit for equal, and does not swap them."""
+    counts = np.array([0, 1, -2, 100], ">i8")
+    array = zarr_rs.create_array("memory://", shape=(4,), chunks=(2,), dtype=f"<{dtype}")
+    array[...] = counts.view(f">{dtype}")
+    assert array[...].view("i8").tolist() == counts.tolist()
+    array.append(counts.view(f">{dtype}"))
+    assert array[4:].view("i8").tolist() == counts.tolist()

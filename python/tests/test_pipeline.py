@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import zarr
 import zarr_rs
-from conftest import no_fallback, ours, own, pipeline
+from conftest import OURS, no_fallback, ours, own, pipeline
 from packaging.version import Version
 from zarr.abc.codec import BytesBytesCodec
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
@@ -299,3 +299,24 @@ def test_a_system_without_directories_uses_the_store_of_zarr_python(
         array[1:] = [1, 2, 3, 4]
         assert array[:].tolist() == [0, 1, 2, 3, 4]
     assert array._async_array.codec_pipeline._handles.foreign is not None
+
+
+@pytest.mark.filterwarnings("ignore:.*generic.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("dtype", [">m8", ">M8[2generic]", "<M8[2generic]", ">M8[us]"])
+def test_times_of_any_byte_order(dtype: str, zarr_format: Any) -> None:
+    """NumPy does not swap those without a unit."""
+    if "us" not in dtype and tuple(map(int, zarr.__version__.split(".")[:2])) < (3, 4):
+        pytest.skip("zarr-python swaps times without a unit since version 3.4")
+    counts = np.array([0, 1, -2, 100], f"{dtype[0]}i8")
+    store: dict[str, Any] = {}
+    with pipeline(OURS), no_fallback():
+        options: Any = {"chunks": 4, "zarr_format": zarr_format, "compressors": None}
+        array = zarr.create_array(store, data=counts.view(dtype), **options)
+        for selection in (slice(None), slice(1, 3), [0, 2], 1):
+            found: Any = np.asarray(array[selection])
+            np.testing.assert_array_equal(found.view(f"{found.dtype.byteorder}i8"), counts[selection])
+    # The codec of format 3 has the byte order, the data type of format 2.
+    stored = counts.tobytes() if zarr_format == 2 else counts.astype("<i8").tobytes()
+    assert store["0" if zarr_format == 2 else "c/0"].to_bytes() == stored

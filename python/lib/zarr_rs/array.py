@@ -287,6 +287,9 @@ class Array(Node[ArrayHandle]):
         dtype, given = self.dtype, np.asarray(values) if hasattr(values, "dtype") else None
         if given is None:
             given = np.asarray(values, None if dtype.kind in "biufc" else dtype)
+        if given.dtype.kind in "mM" and not given.dtype.isnative:
+            # NumPy takes the byte orders of times without a unit for equal.
+            given = given.byteswap().view(given.dtype.newbyteorder("="))
         if given.dtype == dtype or (self._handle.is_text and given.dtype.kind in "OUT"):
             return given
         if dtype.kind in "iu" and given.dtype.kind in "iu":

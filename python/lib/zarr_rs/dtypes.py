@@ -31,8 +31,7 @@ def numpy_dtype(data_type: Any) -> np.dtype[Any]:
             return np.dtype(object)
         case "numpy.datetime64" | "numpy.timedelta64":
             letter = "M8" if name == "numpy.datetime64" else "m8"
-            unit, count = members["unit"], members.get("scale_factor", 1)
-            return np.dtype(letter if unit == "generic" else f"{letter}[{count}{unit}]")
+            return np.dtype(f"{letter}[{members.get('scale_factor', 1)}{members['unit']}]")
         case "fixed_length_utf32":
             return np.dtype(f"U{members['length_bytes'] // 4}")
         case "null_terminated_bytes":

@@ -30,7 +30,7 @@ _REPEATED_BYTES = 64 << 20
 
 
 def memory_of(array: Array, batch: list[Entry], buffer: Any) -> npt.NDArray[Any]:
-    """Returns the elements of a buffer as an array of NumPy."""
+    """Returns the elements of a buffer as an array of NumPy, times as integers."""
     spec = batch[0][1]
     if type(buffer) is not NDBuffer or spec.prototype.buffer is not Buffer:
         raise Unknown("buffers of another kind")
@@ -42,7 +42,8 @@ def memory_of(array: Array, batch: list[Entry], buffer: Any) -> npt.NDArray[Any]
         raise Unknown(f"the data type {dtype}")
     if not isinstance(memory, np.ndarray) or _native(memory.dtype) != _native(dtype):
         raise Unknown("elements of another type than the array")
-    return memory
+    # As integers: NumPy does not swap the bytes of times without a unit when it converts them.
+    return memory.view(f"{memory.dtype.byteorder}i8") if dtype.kind in "mM" else memory
 
 
 def _plan(array: Array, batch: list[Entry]) -> Plan:
@@ -143,8 +144,6 @@ def _places(batch: list[Entry]) -> Iterable[tuple[Any, slice]]:
 def _flat(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Returns the memory of a dense array as the engine takes it: one dimension, of numbers or of bytes."""
     flat = values.reshape(-1)
-    if flat.dtype.kind in "mM":
-        return flat.view(np.int64)
     return flat if flat.dtype.kind in "biufc" else flat.view(np.uint8)
 
 
