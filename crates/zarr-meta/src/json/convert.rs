@@ -128,10 +128,7 @@ impl Value {
     /// Reads the whole text at once, where `serde_json` loses nothing of it. This takes a fifth of the time of
     /// [`convert`], which finds the losses and their places.
     fn read_whole(&self) -> Option<serde_json::Value> {
-        // Integers of fewer digits fit in `i64`; longer ones would become floats.
-        const LONG: usize = 19;
-        let mut digits = self.as_raw().as_bytes().split(|byte| !byte.is_ascii_digit());
-        if digits.any(|run| run.len() >= LONG) {
+        if has_long_number(self.as_raw().as_bytes()) {
             return None;
         }
         serde_json::from_str(self.as_raw()).ok()
@@ -146,6 +143,19 @@ impl Object {
     pub fn to_serde(&self) -> MetaResult<serde_json::Map<String, serde_json::Value>> {
         members(self, &mut String::new(), DEPTH)
     }
+}
+
+/// Whether a text has 19 or more digits in a row. An integer of fewer digits fits in `i64`; `serde_json` may make a float
+/// of a longer one.
+fn has_long_number(text: &[u8]) -> bool {
+    const LONG: usize = 19;
+    let digits =
+        |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|byte| byte.is_ascii_digit()).count();
+    // So many digits are at one of these places at least.
+    (LONG - 1..text.len()).step_by(LONG).filter(|at| text[*at].is_ascii_digit()).any(|at| {
+        let (before, after) = text.split_at(at);
+        digits(&mut before.iter().rev()) + digits(&mut after.iter()) >= LONG
+    })
 }
 
 fn convert(value: &Value, place: &mut String, depth: usize) -> MetaResult<serde_json::Value> {
@@ -237,6 +247,18 @@ mod tests {
         ("NaN", false),
         (r#" { "a" : null, "b" : [ true ], "a" : 2 } "#, true),
     ];
+
+    #[test]
+    fn long_numbers_are_found_at_each_place() {
+        for before in 0..40 {
+            for (length, expected) in [(18, false), (19, true), (20, true), (40, true)] {
+                for after in [0, 1, 18, 19] {
+                    let text = format!("{}{}{}", " ".repeat(before), "7".repeat(length), "x".repeat(after));
+                    assert_eq!(has_long_number(text.as_bytes()), expected, "{text:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn reading_the_whole_text_equals_converting_its_parts() {
