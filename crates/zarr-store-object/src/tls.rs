@@ -35,8 +35,8 @@ pub(crate) fn config(access: &Access) -> StoreResult<ClientConfig> {
     Ok(config.with_no_client_auth())
 }
 
-/// A verifier that reads the certificates of the system when it sees the first server. Reading them takes longer than
-/// a request, and a client without encryption needs none.
+/// A verifier that reads the certificates of the system when it sees the first server. Reading them takes milliseconds,
+/// and a client without encryption needs none.
 #[derive(Debug)]
 struct WhenNeeded {
     provider: Arc<CryptoProvider>,
