@@ -130,7 +130,7 @@ struct Task<'a> {
     planned: &'a Planned,
     copy: Array,
     stages: Vec<Stage<'a>>,
-    /// Whether this worker has written to an intermediate array.
+    /// Whether this worker may have written to an intermediate array.
     has_between: bool,
 }
 
@@ -160,24 +160,11 @@ impl<'a> Worker<'a> {
     async fn work(&mut self) -> CopyResult<()> {
         let mut tasks = self.tasks()?;
         while self.destination.is_unfinished().await? {
-            let (mut is_whole, mut has_worked) = (true, false);
-            for task in &mut tasks {
-                for stage in task.stages.iter_mut().filter(|stage| !stage.is_done) {
-                    (self.progress)(Event::Array(task.path));
-                    let worked = match self.round(stage).await {
-                        // The copy was completed meanwhile, and what helped to copy is deleted.
-                        Err(_) if !self.destination.is_unfinished().await? => false,
-                        worked => worked?,
-                    };
-                    has_worked |= worked;
-                    task.has_between |= worked && !stage.pass.name().is_empty();
-                    if !stage.is_done {
-                        // The next pass reads what this one writes.
-                        is_whole = false;
-                        break;
-                    }
-                }
-            }
+            let (is_whole, has_worked) = match self.rounds(&mut tasks).await {
+                // Another worker, maybe with other passes, found everything copied, and deletes what helped to copy.
+                Err(_) if self.is_copied().await? => (true, false),
+                round => round?,
+            };
             if is_whole && self.publish(&tasks).await? {
                 break;
             }
@@ -195,6 +182,24 @@ impl<'a> Worker<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Makes a round of each array. Returns whether all of them are copied, and whether this worker copied anything.
+    async fn rounds(&mut self, tasks: &mut [Task<'a>]) -> CopyResult<(bool, bool)> {
+        let (mut is_whole, mut has_worked) = (true, false);
+        for task in tasks {
+            for stage in task.stages.iter_mut().filter(|stage| !stage.is_done) {
+                (self.progress)(Event::Array(task.path));
+                task.has_between |= !stage.pass.name().is_empty();
+                has_worked |= self.round(stage).await?;
+                if !stage.is_done {
+                    // The next pass reads what this one writes.
+                    is_whole = false;
+                    break;
+                }
+            }
+        }
+        Ok((is_whole, has_worked))
     }
 
     /// Returns the arrays of the copy with their passes.
@@ -293,17 +298,32 @@ impl<'a> Worker<'a> {
         Ok(Became::Copied(done))
     }
 
-    /// Writes the documents, unless another worker does.
+    /// Writes the documents, unless another worker does. Returns whether they are written.
     async fn publish(&self, tasks: &[Task<'_>]) -> CopyResult<bool> {
-        let is_claimed = self.claims.state(DOCUMENTS).await?.claimed.contains(DOCUMENTS);
+        let is_claimed = self.is_publishing().await?;
         if !self.claims.take(DOCUMENTS, DOCUMENTS, is_claimed).await? {
             return Ok(false);
+        }
+        // The claim of another worker is deleted after the marker: this may be a claim on what is written already.
+        if !self.destination.is_unfinished().await? {
+            return Ok(true);
         }
         for task in tasks {
             task.planned.work.finish(&task.copy, true).await?;
         }
         self.destination.publish(self.plan, Found::Unfinished).await?;
         Ok(true)
+    }
+
+    /// Whether a worker has begun to write the documents, because it found everything copied.
+    async fn is_publishing(&self) -> CopyResult<bool> {
+        Ok(self.claims.state(DOCUMENTS).await?.claimed.contains(DOCUMENTS))
+    }
+
+    /// Whether a worker has found everything copied.
+    async fn is_copied(&self) -> CopyResult<bool> {
+        // The records are deleted after the marker, so they are looked at first.
+        Ok(self.is_publishing().await? || !self.destination.is_unfinished().await?)
     }
 
     /// Adds bytes that others have copied to the progress.

@@ -182,6 +182,32 @@ fn other_memory_makes_other_units_and_the_same_copy() {
 }
 
 #[test]
+fn who_has_other_units_completes_what_a_dead_worker_had_all_but_published() {
+    let storage = source();
+    let copy = Copy::new(storage, "/", &standard()).chunks(Lengths::Shape(vec![64, 2])).threads(1);
+    let plan = |memory| blocking::plan(&copy.clone().max_memory(memory)).unwrap();
+    let (twice, once) = (plan(3 << 10), plan(64 << 10));
+    let wanted = alone(&once);
+    for last in (1..).step_by(23) {
+        let to = Storage::from(MemoryStore::new());
+        let dead = blocking::join(&twice, dying(&to, Some(last)).0, "/", &job(), &|_| {});
+        if dead.is_ok() {
+            assert!(last > 50);
+            break;
+        }
+        // This worker deletes the intermediate array of the first, and dies before it deletes the marker.
+        let mut is_dead = false;
+        let (dies, _) = Faulty::over(&to, move |_, call| {
+            is_dead |= matches!(call, Op::Delete(delete) if delete.key.as_str() == ".zarr-copy.json");
+            is_dead.then_some(Fault::ErrorBefore(StoreErrorKind::Unavailable))
+        });
+        blocking::join(&once, dies, "/", &job(), &|_| {}).unwrap_err();
+        blocking::join(&twice, to.clone(), "/", &job(), &|_| {}).unwrap();
+        same(&objects(&to), &wanted, &format!("{last} operations"));
+    }
+}
+
+#[test]
 fn a_job_of_another_copy_and_a_store_without_conditions_are_refused() {
     let storage = source();
     let plan = |path: &str| blocking::plan(&Copy::new(storage.clone(), path, &standard())).unwrap();
