@@ -121,7 +121,7 @@ impl GroupOptions {
         let mut known = Vec::new();
         for (key, document) in index.documents() {
             match prefix.key(key) {
-                Ok(key) => known.push((key, Bytes::copy_from_slice(document.as_raw().as_bytes()))),
+                Ok(key) => known.push((key, document.to_raw_bytes())),
                 Err(e) => sink.report(Diagnostic::new(Code::ConsolidatedKey, "", format!("{e}, ignored")))?,
             }
         }

@@ -11,7 +11,7 @@ macro_rules! from_integer {
     ($($t:ty)*) => {
         $(impl From<$t> for Value {
             fn from(number: $t) -> Self {
-                Self::from_valid(&number.to_string())
+                Self::from_valid(number.to_string())
             }
         })*
     };
@@ -30,7 +30,7 @@ impl From<&str> for Value {
     fn from(text: &str) -> Self {
         let mut out = String::with_capacity(text.len() + 2);
         string::quote(text, &mut out);
-        Self::from_valid(&out)
+        Self::from_valid(out)
     }
 }
 
@@ -86,7 +86,7 @@ impl<V: Into<Value>> FromIterator<V> for Value {
             out.push_str(element.into().as_raw());
         }
         out.push(']');
-        Self::from_valid(&out)
+        Self::from_valid(out)
     }
 }
 
@@ -98,7 +98,7 @@ impl From<serde_json::Value> for Value {
 
 impl From<&serde_json::Value> for Value {
     fn from(value: &serde_json::Value) -> Self {
-        Self::from_valid(&value.to_string())
+        Self::from_valid(value.to_string())
     }
 }
 

@@ -71,7 +71,7 @@ impl Member {
         let start = name_end + colon.len();
         let value_end = start + value.len();
         let end = value_end + trail.len();
-        let source = Arc::new(Source::from(&*[lead, quoted, colon, value, trail].concat()));
+        let source = Arc::new(Source::from([lead, quoted, colon, value, trail].concat()));
         let escaped = quoted.contains('\\');
         Self { source, parts: Parts { lead: 0, name, name_end, escaped, value: start, value_end, end } }
     }
@@ -230,7 +230,10 @@ impl Object {
 
     /// Returns the object as a value.
     pub fn to_value(&self) -> Value {
-        let mut out = String::from("{");
+        // Metadata of very many nodes are long.
+        let texts: usize = self.members.iter().map(|member| member.text().len() + 1).sum();
+        let mut out = String::with_capacity(texts + self.tail.len() + 2);
+        out.push('{');
         for (i, member) in self.members.iter().enumerate() {
             if i > 0 {
                 out.push(',');
@@ -239,7 +242,7 @@ impl Object {
         }
         out.push_str(&self.tail);
         out.push('}');
-        Value::from_valid(&out)
+        Value::from_valid(out)
     }
 
     /// Replaces the text of a value, or appends a member.

@@ -12,7 +12,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Returns a text that the scanner has checked, with the places that it found.
-    pub(super) fn new(text: &str, long: Vec<Range<usize>>) -> Self {
+    pub(super) fn new(text: impl Into<Box<str>>, long: Vec<Range<usize>>) -> Self {
         Self { text: text.into(), long }
     }
 
@@ -24,8 +24,8 @@ impl Source {
 }
 
 /// Returns a text that is valid by construction.
-impl From<&str> for Source {
-    fn from(text: &str) -> Self {
+impl<T: Into<Box<str>>> From<T> for Source {
+    fn from(text: T) -> Self {
         Self::new(text, Vec::new())
     }
 }

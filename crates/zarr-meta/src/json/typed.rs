@@ -29,7 +29,7 @@ impl Value {
         let text = serde_json::to_string(value);
         let text =
             text.map_err(|e| MetaError::argument("the value cannot be represented in JSON").with_source(e))?;
-        Ok(Self::from_valid(&text))
+        Ok(Self::from_valid(text))
     }
 
     /// Returns the value as a Rust type. Unlike `serde_json` it reads a bare `NaN` or `Infinity` as a float, and the

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use zarr_traits::Bytes;
+
 use super::layout::{self, Indent};
 use super::number::Number;
 use super::object::Object;
@@ -48,6 +50,15 @@ pub struct Value {
     end: usize,
 }
 
+/// The owner of the bytes of a value.
+struct Raw(Value);
+
+impl AsRef<[u8]> for Raw {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_raw().as_bytes()
+    }
+}
+
 impl Value {
     /// Returns a part of `source`, which has been scanned.
     pub(super) fn slice(source: &Arc<Source>, start: usize, end: usize) -> Self {
@@ -55,7 +66,7 @@ impl Value {
     }
 
     /// Returns a value for a text that is valid by construction.
-    pub(super) fn from_valid(text: &str) -> Self {
+    pub(super) fn from_valid(text: impl Into<Box<str>>) -> Self {
         let source = Arc::new(Source::from(text));
         Self { start: 0, end: source.len(), source }
     }
@@ -83,12 +94,17 @@ impl Value {
         if !number.is_finite() {
             return Err(MetaError::argument(format!("JSON has no number {number}")));
         }
-        Ok(Self::from_valid(&format!("{number:?}")))
+        Ok(Self::from_valid(format!("{number:?}")))
     }
 
     /// Returns the spelling, including the white space inside.
     pub fn as_raw(&self) -> &str {
         &self.source[self.start..self.end]
+    }
+
+    /// Returns the spelling as bytes. They share the memory of the text, and keep it alive.
+    pub fn to_raw_bytes(&self) -> Bytes {
+        Bytes::from_owner(Raw(self.clone()))
     }
 
     /// Returns the kind of the value.
@@ -158,14 +174,14 @@ impl Value {
 
     /// Returns the same value in the layout of [`to_pretty`](Self::to_pretty).
     pub(crate) fn laid_out(&self) -> Self {
-        Self::from_valid(&self.to_pretty())
+        Self::from_valid(self.to_pretty())
     }
 
     /// Returns the same value, with each level indented by `spaces`.
     pub(crate) fn laid_out_by(&self, spaces: usize) -> Self {
         let mut out = String::with_capacity(2 * (self.end - self.start));
         layout::pretty(self.as_raw(), Indent { base: "", unit: &" ".repeat(spaces) }, &mut out);
-        Self::from_valid(&out)
+        Self::from_valid(out)
     }
 
     /// Returns an error that says what was expected in place of this value.
