@@ -8,7 +8,7 @@ use zarr_array::meta::json::Object;
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json;
-use crate::listed::list;
+use crate::listed::{Listed, list};
 use crate::stdout::print;
 use crate::stores::Stores;
 use crate::table::count;
@@ -54,7 +54,7 @@ Codes:
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
-    let nodes = list(&target, Source::DOCUMENTS, usize::MAX)?;
+    let nodes: Vec<Listed> = list(&target, Source::DOCUMENTS, usize::MAX)?.collect();
     let usage = measure(&target, &nodes.iter().collect::<Vec<_>>())?;
     let mut all = consolidated(&target, nodes.len())?;
     for (node, usage) in nodes.iter().zip(&usage) {

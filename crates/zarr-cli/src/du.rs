@@ -64,7 +64,7 @@ enum Order {
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
-    let nodes = list_with_note(&target, args.source, usize::MAX)?;
+    let nodes: Vec<Listed> = list_with_note(&target, args.source, usize::MAX)?.collect();
     let own = measure(&target, &nodes.iter().collect::<Vec<_>>())?;
     let mut rows = rows(&nodes, &own, &target.path);
     rows.retain(|row| row.depth <= args.depth);

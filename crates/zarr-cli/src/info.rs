@@ -25,8 +25,8 @@ use group::GroupInfo;
 /// Describe an array or a group.
 ///
 /// A node with an unknown codec or data type is described as well; only its elements cannot be read. Stored chunks are
-/// counted as long as that is quick. For a group the children are listed, from consolidated metadata if there is any; a
-/// difference from the store is reported.
+/// counted as long as that is quick. For a group the first 2000 children are listed, from consolidated metadata if there is
+/// any; a difference from the store is reported.
 ///
 /// A group of arrays with named dimensions, and at most 2000 children, is shown as a dataset: dimensions, coordinates
 /// with their first and last values, and variables, each with its stored type and the type that decoding makes of it.

@@ -1,6 +1,7 @@
 //! Nodes as `ls`, `tree` and `info` list them: the metadata, and whether the node is usable.
 
 use std::collections::HashSet;
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use zarr_array::meta::codecs::rare;
@@ -59,30 +60,97 @@ pub(crate) struct Grid {
     pub(crate) keys: Arc<dyn KeyEncoding>,
 }
 
+/// The target node and the nodes below it, parents before children. They are read while they are listed, and none is kept.
+pub(crate) struct Nodes<'a> {
+    target: &'a Target,
+    registry: Registry,
+    visits: Peekable<Box<dyn Iterator<Item = Visit> + 'a>>,
+    stale: Option<Stale>,
+}
+
 /// Lists the target node and the nodes below it, `levels` deep.
 ///
 /// # Errors
 /// If the target node cannot be read or listed.
-pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
-    list_known(target, source, levels).map(|(all, _)| all)
+pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Nodes<'_>, Failure> {
+    list_known(target, source, levels).map(|(nodes, _)| nodes)
 }
 
-/// Like [`list`]. Notes name odd paths in consolidated metadata, and the children there that the store lacks.
-pub(crate) fn list_with_note(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
-    let (all, known) = list_known(target, source, levels)?;
-    let Some(group) = known else { return Ok(all) };
-    note_odd_paths(&group);
-    if !target.lists() {
-        return Ok(all);
+/// Like [`list`]. Notes name odd paths in consolidated metadata, and in the end the children there that the store lacks.
+pub(crate) fn list_with_note(target: &Target, source: Source, levels: usize) -> Result<Nodes<'_>, Failure> {
+    let (mut nodes, known) = list_known(target, source, levels)?;
+    if let Some(group) = known {
+        note_odd_paths(&group);
+        nodes.stale = if target.lists() { Some(Stale::begin(target)?) } else { None };
     }
-    let stored = block_on(target.storage.list_dir(&target.prefix()?)).map_err(|e| target.fail(e))?;
-    let stored: HashSet<String> = stored.prefixes.iter().map(Prefix::node_path).collect();
-    let is_child = |node: &&Listed| !node.below(&target.path).contains('/');
-    let children = all.iter().skip(1).filter(is_child);
-    let mut absent =
-        children.filter(|node| !stored.contains(&node.path)).map(|node| node.below(&target.path));
-    if let Some(first) = absent.next() {
-        let more = match absent.count() {
+    Ok(nodes)
+}
+
+/// Like [`list`], and returns the group if the nodes come from its consolidated metadata.
+fn list_known(target: &Target, source: Source, levels: usize) -> Result<(Nodes<'_>, Option<Group>), Failure> {
+    let (mut visits, known) = walk_known(target, source, levels)?;
+    let top = visits.next();
+    if let Some(Visit { found: Found::Broken(e), .. }) = top {
+        return Err(target.fail(Failure::from(e).within(format_args!("node {:?}", target.path))));
+    }
+    let second = visits.next();
+    if let Some(Visit { found: Found::Unlisted(e), .. }) = second {
+        return Err(target.fail(e));
+    }
+    let visits: Box<dyn Iterator<Item = Visit> + '_> = Box::new(top.into_iter().chain(second).chain(visits));
+    Ok((Nodes { target, registry: registry(), visits: visits.peekable(), stale: None }, known))
+}
+
+impl Iterator for Nodes<'_> {
+    type Item = Listed;
+
+    fn next(&mut self) -> Option<Listed> {
+        let Some(visit) = self.visits.next() else {
+            self.stale.take().iter().for_each(Stale::say);
+            return None;
+        };
+        let mut node = Listed::new(visit, &self.registry);
+        // A group whose children cannot be listed is visited a second time.
+        if let Some(Found::Unlisted(e)) = self.visits.peek().map(|next| &next.found) {
+            node.problem = Some(reason(e, &node.path));
+            self.visits.next();
+        }
+        if let Some(stale) = &mut self.stale {
+            stale.look_at(&node, &self.target.path);
+        }
+        Some(node)
+    }
+}
+
+/// The children that consolidated metadata names and the store lacks.
+struct Stale {
+    /// The paths of the children in the store.
+    stored: HashSet<String>,
+    first: Option<String>,
+    more: usize,
+}
+
+impl Stale {
+    fn begin(target: &Target) -> Result<Self, Failure> {
+        let stored = block_on(target.storage.list_dir(&target.prefix()?)).map_err(|e| target.fail(e))?;
+        let stored = stored.prefixes.iter().map(Prefix::node_path).collect();
+        Ok(Self { stored, first: None, more: 0 })
+    }
+
+    fn look_at(&mut self, node: &Listed, above: &str) {
+        let name = node.below(above);
+        if name.is_empty() || name.contains('/') || self.stored.contains(&node.path) {
+            return;
+        }
+        match &self.first {
+            None => self.first = Some(name.to_owned()),
+            Some(_) => self.more += 1,
+        }
+    }
+
+    fn say(&self) {
+        let Some(first) = &self.first else { return };
+        let more = match self.more {
             0 => String::new(),
             1 => " and 1 more child".to_owned(),
             more => format!(" and {more} more children"),
@@ -92,33 +160,6 @@ pub(crate) fn list_with_note(target: &Target, source: Source, levels: usize) -> 
              reads the documents"
         ));
     }
-    Ok(all)
-}
-
-/// Like [`list`], and returns the group if the nodes come from its consolidated metadata.
-fn list_known(
-    target: &Target,
-    source: Source,
-    levels: usize,
-) -> Result<(Vec<Listed>, Option<Group>), Failure> {
-    let registry = registry();
-    let mut all: Vec<Listed> = Vec::new();
-    let (visits, known) = walk_known(target, source, levels)?;
-    for visit in visits {
-        match visit.found {
-            Found::Broken(e) if all.is_empty() => {
-                return Err(target.fail(Failure::from(e).within(format_args!("node {:?}", target.path))));
-            }
-            Found::Unlisted(e) if all.len() == 1 => return Err(target.fail(e)),
-            Found::Unlisted(e) => {
-                if let Some(group) = all.last_mut() {
-                    group.problem = Some(reason(&e, &group.path));
-                }
-            }
-            found => all.push(Listed::new(Visit { found, ..visit }, &registry)),
-        }
-    }
-    Ok((all, known))
 }
 
 impl Listed {

@@ -58,59 +58,60 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 /// Lists the children of a group, or an array.
 fn nodes(args: &Args, target: &Target) -> Outcome {
     let levels = if args.recursive { usize::MAX } else { 1 };
-    let mut all = list_with_note(target, args.source, levels)?;
-    let is_group = all.first().is_some_and(|node| node.kind == "group");
-    if is_group {
-        all.remove(0);
-    }
+    let mut nodes = list_with_note(target, args.source, levels)?;
+    let top = nodes.next();
+    let is_group = top.as_ref().is_some_and(|node| node.kind == "group");
     let given = shown(&args.store).display().to_string();
-    print(args, &all, |node| if is_group { node.below(&target.path).to_owned() } else { given.clone() })
+    let nodes = top.filter(|_| !is_group).into_iter().chain(nodes);
+    print(args, nodes, |node| if is_group { node.below(&target.path).to_owned() } else { given.clone() })
 }
 
 /// Lists the stores in a folder. A store that cannot be read gets a note.
 fn stores_in(args: &Args, folder: &Folder) -> Outcome {
     let levels = if args.recursive { usize::MAX } else { 0 };
-    let mut all = Vec::new();
-    for store in &folder.stores {
-        match list_with_note(store, args.source, levels) {
-            Ok(nodes) => all.extend(nodes),
-            Err(e) => say(&format!("note: {}", e.message())),
+    let list = |store| match list_with_note(store, args.source, levels) {
+        Ok(nodes) => Some(nodes),
+        Err(e) => {
+            say(&format!("note: {}", e.message()));
+            None
         }
-    }
-    print(args, &all, |node| node.below(&folder.path).to_owned())
+    };
+    let nodes = folder.stores.iter().filter_map(list).flatten();
+    print(args, nodes, |node| node.below(&folder.path).to_owned())
 }
 
-fn print(args: &Args, all: &[Listed], name: impl Fn(&Listed) -> String) -> Outcome {
-    let mut out = Stdout::new();
-    if args.long {
-        out.write(rows(all, &name).as_bytes())?;
-    }
-    for node in all.iter().filter(|_| !args.long) {
+fn print(args: &Args, nodes: impl Iterator<Item = Listed>, name: impl Fn(&Listed) -> String) -> Outcome {
+    let (mut out, mut table) = (Stdout::new(), Table::default());
+    for node in nodes {
+        let name = name(&node);
+        if args.long {
+            add_row(&mut table, &node, &name);
+            continue;
+        }
         if args.json {
             out.write(json::line(&node.to_json().into()).as_bytes())?;
             continue;
         }
         if let Some(problem) = &node.problem {
-            say(&format!("note: {:?}: {problem}", name(node)));
+            say(&format!("note: {name:?}: {problem}"));
         }
         if node.kind != "none" {
-            out.write(format!("{}\n", line(&name(node))).as_bytes())?;
+            out.write(format!("{}\n", line(&name)).as_bytes())?;
         }
+    }
+    for row in table.lines("") {
+        out.write(row.as_bytes())?;
     }
     out.flush()?;
     Ok(Exit::Ok)
 }
 
-fn rows(all: &[Listed], name: impl Fn(&Listed) -> String) -> String {
-    let mut table = Table::default();
-    for node in all {
-        let format = node.format.map(|format| format.to_string()).unwrap_or_default();
-        let [data_type, shape, chunks, codecs] = match &node.array {
-            Some(array) => [array.data_type(), array.shape(), array.chunks(), array.codecs()],
-            None => Default::default(),
-        };
-        let problem = node.problem.as_deref().unwrap_or_default();
-        table.row([node.kind(), &format, &name(node), &data_type, &shape, &chunks, &codecs, problem]);
-    }
-    table.to_text("")
+fn add_row(table: &mut Table, node: &Listed, name: &str) {
+    let format = node.format.map(|format| format.to_string()).unwrap_or_default();
+    let [data_type, shape, chunks, codecs] = match &node.array {
+        Some(array) => [array.data_type(), array.shape(), array.chunks(), array.codecs()],
+        None => Default::default(),
+    };
+    let problem = node.problem.as_deref().unwrap_or_default();
+    table.row([node.kind(), &format, name, &data_type, &shape, &chunks, &codecs, problem]);
 }

@@ -1,8 +1,15 @@
 //! Output for people: columns, sizes, shapes.
 
+/// Between the cells of a row. Cells have it escaped, as all control characters.
+const BETWEEN: char = '\u{1f}';
+
 /// Rows of cells. Each column is as wide as its widest cell.
 #[derive(Debug, Default)]
-pub(crate) struct Table(Vec<Vec<String>>);
+pub(crate) struct Table {
+    /// A text for each row, because there may be very many.
+    rows: Vec<Box<str>>,
+    widths: Vec<usize>,
+}
 
 impl Table {
     pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
@@ -11,25 +18,42 @@ impl Table {
 
     /// Adds a row of any length.
     pub(crate) fn push(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
-        self.0.push(cells.into_iter().map(|cell| crate::exit::line(cell.as_ref())).collect());
+        let cells: Vec<String> = cells.into_iter().map(|cell| crate::exit::line(cell.as_ref())).collect();
+        self.widen(cells.iter().map(String::as_str));
+        self.rows.push(cells.join(&BETWEEN.to_string()).into());
+    }
+
+    /// Puts a text in front of the first cell of each row.
+    pub(crate) fn put_before(&mut self, texts: impl Iterator<Item = String>) {
+        for (number, text) in (0..self.rows.len()).zip(texts) {
+            let row = format!("{text}{}", self.rows[number]);
+            self.widen(row.split(BETWEEN).take(1));
+            self.rows[number] = row.into();
+        }
+    }
+
+    fn widen<'a>(&mut self, cells: impl Iterator<Item = &'a str>) {
+        for (column, cell) in cells.enumerate() {
+            let width = cell.chars().count();
+            match self.widths.get_mut(column) {
+                Some(widest) => *widest = width.max(*widest),
+                None => self.widths.push(width),
+            }
+        }
     }
 
     /// Returns the rows, one a line, each with `indent` in front.
     pub(crate) fn to_text(&self, indent: &str) -> String {
-        let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column| {
-            self.0.iter().filter_map(|row| row.get(column)).map(|c: &String| c.chars().count()).max()
-        };
-        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-        let mut text = String::new();
-        for row in &self.0 {
-            let cells: String =
-                row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect();
-            text.push_str(indent);
-            text.push_str(cells.trim_end());
-            text.push('\n');
-        }
-        text
+        self.lines(indent).collect()
+    }
+
+    /// Returns the lines of the text.
+    pub(crate) fn lines(&self, indent: &str) -> impl Iterator<Item = String> {
+        self.rows.iter().map(move |row| {
+            let cells = row.split(BETWEEN).zip(&self.widths);
+            let cells: String = cells.map(|(cell, width)| format!("{cell:<width$}  ")).collect();
+            format!("{indent}{}\n", cells.trim_end())
+        })
     }
 }
 
@@ -75,6 +99,8 @@ mod tests {
         table.row(["é", "x", "1"]);
         table.row(["long", "\n"]);
         assert_eq!(table.to_text("  "), "  é     x   1\n  long  \\n\n");
+        table.put_before(["", "a "].map(str::to_owned).into_iter());
+        assert_eq!(table.to_text(""), "é       x   1\na long  \\n\n");
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! `zarr tree`: draws a hierarchy.
 
+use std::mem;
 use std::path::PathBuf;
 
-use zarr_array::meta::json::Object;
+use zarr_array::meta::json::{Object, Value};
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json;
 use crate::listed::{Listed, list_with_note};
-use crate::stdout::print;
+use crate::stdout::{Stdout, print};
 use crate::stored::Size;
 use crate::stores::Stores;
 use crate::table::{Table, bytes, count};
@@ -47,18 +48,67 @@ Examples:
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
-    let mut tree = tree(&target, args)?;
-    if args.sizes {
-        measure(&target, &mut tree)?;
-        tree.retain(|entry| entry.depth <= args.depth);
+    // Nodes below the shown levels count in the sizes.
+    let levels = if args.sizes { usize::MAX } else { args.depth };
+    let nodes = list_with_note(&target, args.source, levels)?;
+    if !args.sizes {
+        return show(args, &target, nodes.map(|node| Entry { node, size: None }));
     }
-    let text = if args.json {
-        json::pretty(&to_json(&tree).into())
-    } else {
-        format!("{}{}\n", drawing(&tree, &root(&target)), summary(&tree))
-    };
-    print(&text)?;
+    let nodes: Vec<Listed> = nodes.collect();
+    let sizes = measure(&target, &nodes)?;
+    let entries = nodes.into_iter().zip(sizes).map(|(node, size)| Entry { node, size: Some(size) });
+    show(args, &target, entries.filter(|entry| entry.node.depth(&target.path) <= args.depth))
+}
+
+/// A node of the tree.
+struct Entry {
+    node: Listed,
+    size: Option<Size>,
+}
+
+/// Returns what is stored of each node; for a group the sum of its nodes.
+fn measure(target: &Target, nodes: &[Listed]) -> Result<Vec<Size>, Failure> {
+    let own = usage::measure(target, &nodes.iter().collect::<Vec<_>>())?;
+    let depths: Vec<usize> = nodes.iter().map(|node| node.depth(&target.path)).collect();
+    let all = usage::with_below(&own, &depths, Usage::plus).into_iter();
+    Ok(all.map(|usage| usage.chunks.plus(usage.other)).collect())
+}
+
+fn show(args: &Args, target: &Target, entries: impl Iterator<Item = Entry>) -> Outcome {
+    if args.json {
+        print(&json::pretty(&to_json(entries).into()))?;
+        return Ok(Exit::Ok);
+    }
+    let (mut table, mut depths, mut counts) = (Table::default(), Vec::new(), Counts::default());
+    for entry in entries {
+        counts.add(&entry.node);
+        depths.push(entry.node.depth(&target.path));
+        table.push(cells(&entry, target));
+    }
+    table.put_before(branches(&depths));
+    let mut out = Stdout::new();
+    for row in table.lines("").chain([format!("{}\n", counts.to_text())]) {
+        out.write(row.as_bytes())?;
+    }
+    out.flush()?;
     Ok(Exit::Ok)
+}
+
+fn cells(Entry { node, size }: &Entry, target: &Target) -> Vec<String> {
+    let is_top = node.depth(&target.path) == 0;
+    let name =
+        if is_top { root(target) } else { node.path.rsplit('/').next().unwrap_or_default().to_owned() };
+    let mut cells = vec![name, node.kind().to_owned()];
+    if let Some(size) = size {
+        cells.extend([bytes(size.bytes), count(size.objects, "object")]);
+    }
+    cells.extend(match &node.array {
+        Some(array) => [array.data_type(), array.shape(), array.dimension_names()],
+        None => Default::default(),
+    });
+    // In the last column, because it can be wide.
+    cells.extend(node.problem.clone());
+    cells
 }
 
 /// Returns the name of the topmost node, shortened to keep the columns narrow.
@@ -67,91 +117,64 @@ fn root(target: &Target) -> String {
     if target.path == "/" { name.to_string_lossy().into_owned() } else { target.path.clone() }
 }
 
-/// A node of the tree.
-struct Entry {
-    node: Listed,
-    /// Levels below the topmost node.
-    depth: usize,
-    size: Option<Size>,
-}
-
-fn tree(target: &Target, args: &Args) -> Result<Vec<Entry>, Failure> {
-    // Nodes below the shown levels count in the sizes.
-    let levels = if args.sizes { usize::MAX } else { args.depth };
-    let all = list_with_note(target, args.source, levels)?;
-    let entry = |node: Listed| Entry { depth: node.depth(&target.path), node, size: None };
-    Ok(all.into_iter().map(entry).collect())
-}
-
-/// Adds what is stored of each node; for a group the sum of its nodes.
-fn measure(target: &Target, tree: &mut [Entry]) -> Result<(), Failure> {
-    let nodes: Vec<&Listed> = tree.iter().map(|entry| &entry.node).collect();
-    let own = usage::measure(target, &nodes)?;
-    let depths: Vec<usize> = tree.iter().map(|entry| entry.depth).collect();
-    for (entry, usage) in tree.iter_mut().zip(usage::with_below(&own, &depths, Usage::plus)) {
-        entry.size = Some(usage.chunks.plus(usage.other));
-    }
-    Ok(())
-}
-
-fn drawing(tree: &[Entry], root: &str) -> String {
-    let mut table = Table::default();
-    for (Entry { node, depth, size }, branch) in tree.iter().zip(branches(tree)) {
-        let name = if *depth == 0 { root } else { node.path.rsplit('/').next().unwrap_or_default() };
-        let mut cells = vec![format!("{branch}{name}"), node.kind().to_owned()];
-        if let Some(size) = size {
-            cells.extend([bytes(size.bytes), count(size.objects, "object")]);
-        }
-        cells.extend(match &node.array {
-            Some(array) => [array.data_type(), array.shape(), array.dimension_names()],
-            None => Default::default(),
-        });
-        // In the last column, because it can be wide.
-        cells.extend(node.problem.clone());
-        table.push(cells);
-    }
-    table.to_text("")
-}
-
-/// Returns the branch lines in front of each name.
-fn branches(tree: &[Entry]) -> Vec<String> {
+/// Returns the branch lines in front of each name. `depths` are the levels of the nodes, parents before children.
+fn branches(depths: &[usize]) -> impl Iterator<Item = String> {
     // For each depth, whether another node follows. Goes backwards.
     let mut more: Vec<bool> = Vec::new();
-    let mut lines: Vec<String> = Vec::new();
-    for Entry { depth, .. } in tree.iter().rev() {
+    let mut follows: Vec<bool> = Vec::with_capacity(depths.len());
+    for depth in depths.iter().rev() {
         more.resize(depth + 1, false);
-        let above = more.iter().take(*depth).skip(1).map(|more| if *more { "│   " } else { "    " });
-        let own = match (depth, more[*depth]) {
+        follows.push(mem::replace(&mut more[*depth], true));
+    }
+    // For each level above a node, whether its line goes on.
+    let mut above: Vec<bool> = Vec::new();
+    depths.iter().zip(follows.into_iter().rev()).map(move |(depth, follows)| {
+        above.resize(*depth, false);
+        let lines = above.iter().skip(1).map(|goes_on| if *goes_on { "│   " } else { "    " });
+        let own = match (depth, follows) {
             (0, _) => "",
             (_, true) => "├── ",
             (_, false) => "└── ",
         };
-        lines.push(above.chain([own]).collect());
-        more[*depth] = true;
-    }
-    lines.reverse();
-    lines
+        let text = lines.chain([own]).collect();
+        above.push(follows);
+        text
+    })
 }
 
-fn summary(tree: &[Entry]) -> String {
-    let others = tree.iter().filter(|entry| entry.node.kind == "none").count();
-    let mut text = count(tree.len() - others, "node");
-    match broken(tree) {
-        0 => {}
-        broken => text.push_str(&format!(", {broken} of them broken")),
-    }
-    if others > 0 {
-        text.push_str(&format!("; {} without a document", count(others, "folder")));
-    }
-    text
+/// The number of nodes, of those that are broken, and of folders that are no nodes.
+#[derive(Debug, Default)]
+struct Counts {
+    nodes: usize,
+    broken: usize,
+    others: usize,
 }
 
-fn broken(tree: &[Entry]) -> usize {
-    tree.iter().filter(|entry| entry.node.is_broken()).count()
+impl Counts {
+    fn add(&mut self, node: &Listed) {
+        self.broken += usize::from(node.is_broken());
+        match node.kind {
+            "none" => self.others += 1,
+            _ => self.nodes += 1,
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let mut text = count(self.nodes, "node");
+        if self.broken > 0 {
+            text.push_str(&format!(", {} of them broken", self.broken));
+        }
+        if self.others > 0 {
+            text.push_str(&format!("; {} without a document", count(self.others, "folder")));
+        }
+        text
+    }
 }
 
-fn to_json(tree: &[Entry]) -> Object {
-    let entry = |Entry { node, size, .. }: &Entry| {
+fn to_json(entries: impl Iterator<Item = Entry>) -> Object {
+    let mut counts = Counts::default();
+    let entry = |Entry { node, size }: Entry| {
+        counts.add(&node);
         let mut object = node.to_json();
         if let Some(size) = size {
             object.set("stored_bytes", size.bytes);
@@ -159,5 +182,6 @@ fn to_json(tree: &[Entry]) -> Object {
         }
         object
     };
-    json::document([("nodes", tree.iter().map(entry).collect()), ("broken", broken(tree).into())])
+    let nodes: Value = entries.map(entry).collect();
+    json::document([("nodes", nodes), ("broken", counts.broken.into())])
 }

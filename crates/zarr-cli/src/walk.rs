@@ -79,7 +79,7 @@ pub(crate) fn walk_known(
     source: Source,
     levels: usize,
 ) -> Result<(impl Iterator<Item = Visit>, Option<Group>), Failure> {
-    let start = target.look()?;
+    let Visit { prefix, notes, found } = target.look()?;
     let source = if source.is_documents() && !target.lists() {
         say(
             "note: the store cannot list its objects, so the nodes are taken from consolidated metadata, and nodes that \
@@ -89,13 +89,21 @@ pub(crate) fn walk_known(
     } else {
         source
     };
-    let group = match &start.found {
-        Found::Node(NodeMeta::Group(_)) => Some(target.group(source)?),
-        _ => None,
+    let (found, group) = match found {
+        Found::Node(NodeMeta::Group(meta)) => {
+            // Consolidated metadata may be long, and are read once more.
+            drop(meta);
+            let group = target.group(source)?;
+            (Found::Node(group.metadata().clone().into()), Some(group))
+        }
+        found => (found, None),
     };
     let below = group.as_ref().map(|group| group.walk().levels(levels));
     let known = group.filter(Group::is_consolidated);
-    Ok((iter::once(start).chain(below.into_iter().flatten().map(Visit::from)), known))
+    Ok((
+        iter::once(Visit { prefix, notes, found }).chain(below.into_iter().flatten().map(Visit::from)),
+        known,
+    ))
 }
 
 /// Returns the reports of paths in the consolidated metadata of a group that are odd, or name no node below the group.

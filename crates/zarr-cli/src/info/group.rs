@@ -1,6 +1,6 @@
 //! The output of `zarr info` for a group.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use zarr_array::Diagnostic;
 use zarr_array::meta::GroupMeta;
@@ -15,18 +15,48 @@ use crate::table::{Table, count};
 use crate::target::Target;
 use crate::walk::{Source, note_odd_paths};
 
-/// The largest number of children of a group that is opened as a dataset. A dataset keeps some kilobytes for each.
+/// The largest number of children that are shown, and that a group has which is opened as a dataset: both take some
+/// kilobytes for each.
 const MOST: usize = 2000;
 
 /// A group's metadata and its children.
 pub(super) struct GroupInfo {
     meta: GroupMeta,
     notes: Vec<Diagnostic>,
-    children: Vec<Listed>,
+    children: Children,
     consolidated: Option<Consolidated>,
     /// The group as a dataset, if it has arrays with named dimensions, or the reason why it is none.
     dataset: Result<Option<DatasetInfo>, String>,
     has_attributes: bool,
+}
+
+/// The children of a group.
+struct Children {
+    /// The first ones, at most [`MOST`].
+    first: Vec<Listed>,
+    /// The number of others.
+    more: usize,
+    /// The names of all.
+    names: BTreeSet<String>,
+}
+
+impl Children {
+    fn of(target: &Target, source: Source) -> Result<Self, Failure> {
+        let mut children = Self { first: Vec::new(), more: 0, names: BTreeSet::new() };
+        for child in list(target, source, 1)?.skip(1).filter(|child| child.kind != "none") {
+            children.names.insert(child.below(&target.path).to_owned());
+            match children.first.len() < MOST {
+                true => children.first.push(child),
+                false => children.more += 1,
+            }
+        }
+        Ok(children)
+    }
+
+    /// Returns the names of children that `others` lack.
+    fn without(&self, others: &Self) -> Vec<String> {
+        self.names.difference(&others.names).cloned().collect()
+    }
 }
 
 /// What the consolidated metadata says.
@@ -49,39 +79,28 @@ impl GroupInfo {
         notes: Vec<Diagnostic>,
     ) -> Result<Self, Failure> {
         let source = args.source;
-        let children = |source| -> Result<Vec<Listed>, Failure> {
-            let mut all = list(target, source, 1)?;
-            all.remove(0);
-            all.retain(|child| child.kind != "none");
-            Ok(all)
-        };
         let group = target.group(Source::default())?;
-        let dataset = |children: &[Listed]| match source.is_documents() && target.lists() {
-            _ if children.len() > MOST => Ok(Err(format!("the group has more than {MOST} children"))),
+        let dataset = |children: &Children| match source.is_documents() && target.lists() {
+            _ if children.more > 0 => Ok(Err(format!("the group has more than {MOST} children"))),
             true => target.group(source).map(|group| DatasetInfo::of(&group, !args.no_values)),
             false => Ok(DatasetInfo::of(&group, !args.no_values)),
         };
         let has_attributes = !args.no_attrs;
         if !group.is_consolidated() {
-            let children = children(Source::DOCUMENTS)?;
+            let children = Children::of(target, Source::DOCUMENTS)?;
             let dataset = dataset(&children)?;
             return Ok(Self { meta, notes, children, consolidated: None, dataset, has_attributes });
         }
         note_odd_paths(&group);
         let nodes = group.walk().filter(|child| child.kind().is_some()).count();
-        let known = children(Source::default())?;
+        let known = Children::of(target, Source::default())?;
         if !target.lists() {
             let consolidated = Some(Consolidated { nodes, differs: None });
             let dataset = dataset(&known)?;
             return Ok(Self { meta, notes, children: known, consolidated, dataset, has_attributes });
         }
-        let stored = children(Source::DOCUMENTS)?;
-        let without = |some: &[Listed], others: &[Listed]| -> Vec<String> {
-            let others: HashSet<&str> = others.iter().map(|child| child.path.as_str()).collect();
-            let absent = |child: &&Listed| !others.contains(child.path.as_str());
-            some.iter().filter(absent).map(|child| child.below(&target.path).to_owned()).collect()
-        };
-        let differs = Differs { missing: without(&stored, &known), gone: without(&known, &stored) };
+        let stored = Children::of(target, Source::DOCUMENTS)?;
+        let differs = Differs { missing: stored.without(&known), gone: known.without(&stored) };
         let consolidated = Some(Consolidated { nodes, differs: Some(differs) });
         let children = if source.is_documents() { stored } else { known };
         let dataset = dataset(&children)?;
@@ -105,9 +124,12 @@ impl GroupInfo {
             ("path", (&target.path).into()),
             ("zarr_format", self.meta.format().number().into()),
             ("node_type", "group".into()),
-            ("children", self.children.iter().map(child).collect()),
+            ("children", self.children.first.iter().map(child).collect()),
             ("consolidated_nodes", consolidated.map(|known| known.nodes).into()),
         ]);
+        if self.children.more > 0 {
+            info.set("more_children", self.children.more as u64);
+        }
         if let Some(known) = consolidated.and_then(|known| known.differs.as_ref()) {
             info.set("consolidated_lacks", known.missing.iter().collect::<Value>());
             info.set("consolidated_names_absent", known.gone.iter().collect::<Value>());
@@ -135,25 +157,29 @@ impl GroupInfo {
         if let Some(known) = &self.consolidated {
             table.row(["consolidated", &known.to_text()]);
         }
-        if self.children.is_empty() {
+        if self.children.first.is_empty() {
             table.row(["children", "none"]);
         }
         let mut text = match self.has_attributes {
             true => end(table, &self.meta.attributes(), &self.notes),
             false => table.to_text("") + &tolerated(&self.notes),
         };
-        if !self.children.is_empty() {
+        if !self.children.first.is_empty() {
             text.push_str("children\n");
         }
         let mut table = Table::default();
-        for child in &self.children {
+        for child in &self.children.first {
             let [data_type, shape] =
                 child.array.as_ref().map(|array| [array.data_type(), array.shape()]).unwrap_or_default();
             // In the last column, because it can be wide.
             let problem = child.problem.as_deref().unwrap_or_default();
             table.row([child.below(&target.path), child.kind(), &data_type, &shape, problem]);
         }
-        text + &table.to_text("  ")
+        text.push_str(&table.to_text("  "));
+        if self.children.more > 0 {
+            text.push_str(&format!("  and {} more, which `zarr ls` lists\n", self.children.more));
+        }
+        text
     }
 }
 
@@ -171,6 +197,7 @@ impl GroupInfo {
         let mut text = table.to_text("") + &variables;
         let groups: Vec<&str> = self
             .children
+            .first
             .iter()
             .filter(|child| child.kind == "group")
             .map(|child| child.below(&target.path))

@@ -14,8 +14,8 @@ const MOST: usize = 5000;
 
 /// Returns the nodes at and below the target, parents before children, with paths below the target.
 pub(crate) fn tree(target: &Target) -> Result<Object, Failure> {
-    let all = list(target, Source::default(), usize::MAX)?;
-    let nodes = all.iter().take(MOST).map(|listed| {
+    let mut all = list(target, Source::default(), usize::MAX)?;
+    let nodes = all.by_ref().take(MOST).map(|listed| {
         let mut object = listed.to_json();
         object.set("path", format!("/{}", listed.below(&target.path)));
         object.set("kind", listed.kind());
@@ -32,7 +32,7 @@ pub(crate) fn tree(target: &Target) -> Result<Object, Failure> {
     let nodes: Value = nodes.collect();
     let name = target.store.file_name().unwrap_or(target.store.as_os_str()).to_string_lossy().into_owned();
     let name = if target.path == "/" { name } else { format!("{name}{}", target.path) };
-    let more = all.len().saturating_sub(MOST) as u64;
+    let more = all.count() as u64;
     Ok(json::document([("name", name.into()), ("nodes", nodes), ("more_nodes", more.into())]))
 }
 
