@@ -207,7 +207,11 @@ fn open(case: &Case) -> Array {
     let array = array
         .with_cpu(Cpu::threads(case.threads))
         .with_empty_chunks(if case.store_fill { EmptyChunks::Store } else { EmptyChunks::Skip })
-        .with_inner_order(if case.morton { InnerOrder::Morton } else { InnerOrder::C });
+        .with_inner_order(match (case.morton, case.cache) {
+            (false, _) => InnerOrder::C,
+            (true, false) => InnerOrder::Morton,
+            (true, true) => InnerOrder::F,
+        });
     // with the default, these small shards would be read whole
     let mut fetching = array.fetching();
     (fetching.whole, fetching.gap) = if case.morton { (0, 3) } else { (fetching.whole, 0) };

@@ -72,9 +72,9 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// Returns the position after `at` in C order.
-    fn next_row_by_row(&self, mut at: Dims) -> Option<Dims> {
-        for dim in (0..at.len()).rev() {
+    /// Returns the position after `at`. `dims` are all dimensions, the fastest one first.
+    fn next_line_by_line(&self, mut at: Dims, dims: impl Iterator<Item = usize>) -> Option<Dims> {
+        for dim in dims {
             at[dim] += 1;
             if at[dim] < self.count[dim] {
                 return Some(at);
@@ -85,12 +85,12 @@ impl Positions {
     }
 
     /// Returns the position after `at` on a Z-shaped curve. It adds one to the number made of the interleaved bits of
-    /// all dimensions: lowest bits first, and within equal bits the last dimension first. A bit that would leave the
+    /// all dimensions: lowest bits first, and within equal bits the first dimension first. A bit that would leave the
     /// box is carried over, because all bits below it are then 0.
     fn next_on_curve(&self, mut at: Dims) -> Option<Dims> {
         let longest = self.count.iter().copied().max().unwrap_or(1);
         for bit in 0..u64::BITS - (longest - 1).leading_zeros() {
-            for dim in (0..at.len()).rev() {
+            for dim in 0..at.len() {
                 let set = at[dim] | (1 << bit);
                 if set != at[dim] && set < self.count[dim] {
                     at[dim] = set;
@@ -108,9 +108,11 @@ impl Iterator for Positions {
 
     fn next(&mut self) -> Option<Dims> {
         let now = self.next.take()?;
+        let (at, rank) = (now.clone(), now.len());
         self.next = match self.order {
-            InnerOrder::Morton => self.next_on_curve(now.clone()),
-            _ => self.next_row_by_row(now.clone()),
+            InnerOrder::Morton => self.next_on_curve(at),
+            InnerOrder::F => self.next_line_by_line(at, 0..rank),
+            _ => self.next_line_by_line(at, (0..rank).rev()),
         };
         Some(now)
     }
@@ -146,18 +148,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_curve_visits_every_position_once_in_the_order_of_interleaved_bits() {
-        let key = |position: &Dims| {
-            let bits = (0..8).rev().flat_map(|bit| position.iter().map(move |n| n >> bit & 1));
+    fn each_order_visits_every_position_once() {
+        let bits = |position: &Dims| {
+            let bits = (0..8).rev().flat_map(|bit| position.iter().rev().map(move |n| n >> bit & 1));
             bits.fold(0_u64, |key, bit| key << 1 | bit)
         };
         for shape in [&[4, 4][..], &[5, 3], &[1, 7], &[3, 1, 6], &[9], &[], &[2, 0], &[1, 1]] {
             let all = Touched::all(&shape.into());
-            let mut expected: Vec<Dims> = all.positions(InnerOrder::C).collect();
-            expected.sort_by_key(key);
-            let curve: Vec<Dims> = all.positions(InnerOrder::Morton).collect();
+            let [c, curve, f] = [InnerOrder::C, InnerOrder::Morton, InnerOrder::F]
+                .map(|order| all.positions(order).collect::<Vec<Dims>>());
+            assert_eq!(Some(c.len() as u64), all.count.product(), "{shape:?}");
+            assert!(c.is_sorted_by(|one, next| one.to_vec() < next.to_vec()), "{shape:?}: {c:?}");
+            let mut expected = c.clone();
+            expected.sort_by_key(bits);
             assert_eq!(curve, expected, "{shape:?}");
-            assert_eq!(Some(curve.len() as u64), all.count.product());
+            expected.sort_by_key(|position| position.iter().rev().copied().collect::<Vec<_>>());
+            assert_eq!(f, expected, "{shape:?}");
         }
     }
 }

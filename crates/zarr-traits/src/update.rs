@@ -55,8 +55,11 @@ pub enum InnerOrder {
     /// C order, the last dimension fastest. Rows are read with the fewest ranges.
     #[default]
     C,
-    /// Morton order, along a Z-shaped curve. Boxes are read with fewer ranges.
+    /// Morton order, along a Z-shaped curve whose first steps are along the first dimension. Boxes are read with fewer
+    /// ranges.
     Morton,
+    /// Fortran order, the first dimension fastest. Columns are read with the fewest ranges.
+    F,
 }
 
 /// What becomes of an affected inner chunk.
