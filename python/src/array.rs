@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use zarr_array::blocking::Array as Handle;
 use zarr_array::{
-    ArrayError, ArrayMeta, ArrayResult, Cpu, EmptyChunks, Limits, OpenOptions, PartialWrites, Registry,
-    standard,
+    ArrayError, ArrayMeta, ArrayResult, Cpu, EmptyChunks, InnerOrder, Limits, OpenOptions, PartialWrites,
+    Registry, standard,
 };
 use zarr_traits::Prefix;
 
@@ -33,6 +33,8 @@ pub(crate) struct Array {
 struct Settings {
     store_empty: bool,
     is_foreign: bool,
+    /// The order of inner chunks, if the array has shards.
+    inner_order: Option<InnerOrder>,
     cpu: Option<Cpu>,
 }
 
@@ -41,9 +43,11 @@ impl Array {
     /// Opens the array at `path` from its metadata document. Makes no request.
     ///
     /// `threads` is the number of threads that decode and encode; by default the arrays of a storage share as many as
-    /// the machine has.
+    /// the machine has. `inner_order` is the order of inner chunks in a shard: `C`, `F` or `Morton`; without shards `None`.
     #[new]
-    #[pyo3(signature = (storage, path, document, zarr_format, *, write_empty_chunks, is_foreign, threads=None))]
+    #[pyo3(signature = (
+        storage, path, document, zarr_format, *, write_empty_chunks, is_foreign, inner_order=None, threads=None
+    ))]
     #[expect(clippy::too_many_arguments, reason = "Python names most of them")]
     fn new(
         py: Python<'_>,
@@ -53,16 +57,24 @@ impl Array {
         zarr_format: u8,
         write_empty_chunks: bool,
         is_foreign: bool,
+        inner_order: Option<&str>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let settings =
-            Settings { store_empty: write_empty_chunks, is_foreign, cpu: threads.map(Cpu::threads) };
+        let inner_order = inner_order.map(|order| match order {
+            "F" => InnerOrder::F,
+            "Morton" => InnerOrder::Morton,
+            _ => InnerOrder::C,
+        });
+        let cpu = threads.map(Cpu::threads);
+        let settings = Settings { store_empty: write_empty_chunks, is_foreign, inner_order, cpu };
         Self::open(storage, path, document, zarr_format, settings).map_err(|e| raised(py, &e))
     }
 
     /// Returns the plan of a batch, or `None` if the batch has a selection of an unknown kind.
     fn plan(&self, batch: &Bound<'_, PyList>) -> PyResult<Option<Plan>> {
-        Plan::new(&self.handle, &self.path, batch)
+        // zarr-python writes a part of a shard that reaches over the end of the array: what lies behind it stays.
+        let has_shards = self.settings.inner_order.is_some();
+        Plan::new(&self.handle, &self.path, batch, has_shards)
     }
 
     /// Reads an item of a plan, or all of them, into `out`: one dimension, in C order.
@@ -162,6 +174,7 @@ impl Settings {
             array.with_empty_chunks(if self.store_empty { EmptyChunks::Store } else { EmptyChunks::Skip });
         // A store of zarr-python has no conditional writes, and its users expect none.
         let array = if self.is_foreign { array.with_partial_writes(PartialWrites::Unchecked) } else { array };
+        let array = array.with_inner_order(self.inner_order.unwrap_or_default());
         match &self.cpu {
             Some(cpu) => array.with_cpu(cpu.clone()),
             None => array,

@@ -91,8 +91,13 @@ impl Plan {
 
 impl Plan {
     /// Returns the plan of a batch of the array whose node has the path `prefix`, or `None` if the batch has a selection
-    /// of an unknown kind.
-    pub(crate) fn new(array: &Array, prefix: &str, batch: &Bound<'_, PyList>) -> PyResult<Option<Self>> {
+    /// of an unknown kind. If it `keeps_outside`, a write keeps the elements of chunks that lie outside of the array.
+    pub(crate) fn new(
+        array: &Array,
+        prefix: &str,
+        batch: &Bound<'_, PyList>,
+        keeps_outside: bool,
+    ) -> PyResult<Option<Self>> {
         let mut items = Vec::with_capacity(batch.len());
         for item in batch.iter() {
             match Item::new(array, prefix, &item)? {
@@ -101,7 +106,15 @@ impl Plan {
             }
         }
         let reach: Vec<u64> = (0..array.shape().len()).map(|dim| reach(&items, dim)).collect();
-        let extent = (0..).zip(&reach).map(|(dim, reach)| extent(&items, dim, *reach)).collect();
+        let extent = (0..).zip(&reach).map(|(dim, reach)| {
+            let whole = whole(&items, dim);
+            if keeps_outside {
+                whole
+            } else {
+                shown(&items, dim, whole).filter(|end| end >= reach).unwrap_or(whole)
+            }
+        });
+        let extent = extent.collect();
         let whole = joined(&items).or_else(|| points(&items));
         Ok(Some(Self { items, whole, reach, extent }))
     }
@@ -135,11 +148,19 @@ impl Item {
         let rank = array.shape().len();
         let index = below.and_then(|key| array.key_encoding().decode(key, rank));
         let grid = array.chunk_grid();
-        let spans = index.and_then(|index| (0..).zip(&*index).map(|(dim, i)| grid.span(dim, *i)).collect());
+        let spans: Option<Vec<_>> =
+            index.and_then(|index| (0..).zip(&*index).map(|(dim, i)| grid.span(dim, *i)).collect());
         let (Some(spans), Some(part)) = (spans, Part::new(&item.get_item(2)?, &item.get_item(3)?, rank)?)
         else {
             return Ok(None);
         };
+        if varies(array) {
+            // The lengths of chunks may have changed with the shape, and the metadata of a pipeline are older.
+            let lengths: Vec<u64> = item.get_item(1)?.getattr(intern!(py, "shape"))?.extract()?;
+            if !spans.iter().map(|span| span.end - span.start).eq(lengths) {
+                return Ok(None);
+            }
+        }
         Ok(Some(Self { spans, part, is_complete: item.get_item(4)?.extract()? }))
     }
 
@@ -303,17 +324,23 @@ fn reach(items: &[Item], dim: usize) -> u64 {
     items.iter().filter_map(|item| item.end(dim)).max().unwrap_or(0)
 }
 
-/// Returns a length of dimension `dim` that the array has, as far as the items know it.
-///
-/// The metadata of a pipeline may be older than a change of the shape, so the length is that of whole chunks. Only a
-/// complete chunk shows where the array ends: then a write of that chunk need not read it.
-fn extent(items: &[Item], dim: usize, reach: u64) -> u64 {
-    let spans = || items.iter().filter_map(|item| item.spans.get(dim));
-    let whole = spans().map(|span| span.end).max().unwrap_or(0);
+/// Whether chunks may have different lengths.
+fn varies(array: &Array) -> bool {
+    array.metadata().document().chunk_grid().name() != "regular"
+}
+
+/// Returns the end of the last chunk in dimension `dim`. The metadata of a pipeline may be older than a change of the
+/// shape, so this is as much as is known of the length of the array.
+fn whole(items: &[Item], dim: usize) -> u64 {
+    items.iter().filter_map(|item| item.spans.get(dim)).map(|span| span.end).max().unwrap_or(0)
+}
+
+/// Returns where the array ends in dimension `dim`, if a complete chunk shows it: then a write of that chunk need not read
+/// it. `whole` is the end of the last chunk.
+fn shown(items: &[Item], dim: usize, whole: u64) -> Option<u64> {
     let shows_end = |item: &&Item| {
         let is_last = item.spans.get(dim).is_some_and(|span| span.end == whole);
         is_last && item.is_complete && matches!(&item.part, Part::Box { .. })
     };
-    let end = items.iter().find(shows_end).and_then(|item| item.end(dim));
-    end.filter(|end| *end >= reach).unwrap_or(whole)
+    items.iter().find(shows_end).and_then(|item| item.end(dim))
 }

@@ -12,7 +12,8 @@ use zarr_array::traits::codec::Context;
 use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType, OpenOptions, blocking::Array};
 use zarr_hierarchy::blocking::{Group, Node};
 use zarr_hierarchy::{
-    EraseOptions, ExistingNode, Found, GroupOptions, HierarchyErrorKind, HierarchyResult, Kind, UseConsolidated,
+    EraseOptions, ExistingNode, Found, GroupOptions, HierarchyErrorKind, HierarchyResult, Kind,
+    UseConsolidated,
 };
 
 use crate::array::{limits, registry};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import pickle
 import warnings
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import zarr
 import zarr_rs
-from conftest import OURS, no_fallback, ours, own, pipeline
+from conftest import OURS, OWN, no_fallback, ours, own, pipeline
 from packaging.version import Version
 from zarr.abc.codec import BytesBytesCodec
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
@@ -68,6 +69,58 @@ def test_a_write_after_a_resize_keeps_the_elements_that_were_beyond_the_edge(sto
         np.testing.assert_array_equal(array[8:], np.arange(8, 13))
         array.resize((3,))
         np.testing.assert_array_equal(array[:], [0, 1, 2])
+
+
+@pytest.mark.parametrize("inner", [(1,), (2,), (4,)])
+def test_a_write_keeps_what_a_shard_has_outside_of_the_array(inner: Any) -> None:
+    for opened in (ours, own):
+        store = MemoryStore()
+        zarr.create_array(store, name="a", shape=(4,), chunks=inner, shards=(4,), dtype="i2")
+        array = opened(store, path="a", mode="r+")
+        with no_fallback() if opened is ours else contextlib.nullcontext():
+            array[:] = [1, 2, 3, 4]
+            array.resize((2,))
+            array[:] = [9, 9]
+            array.resize((4,))
+            assert array[:].tolist() == [9, 9, 3, 4]
+
+
+@pytest.mark.parametrize("order", [None, "morton", "lexicographic", "colexicographic"])
+def test_a_shard_has_the_bytes_of_zarr_python(order: str | None) -> None:
+    if order is not None and Version(zarr.__version__) < Version("3.3"):
+        pytest.skip("the order of inner chunks is no setting there")
+    setting = {} if order is None else {"subchunk_write_order": order}
+    codec = zarr.codecs.ShardingCodec(chunk_shape=(2, 2), codecs=[zarr.codecs.BytesCodec()], **setting)
+    shards = []
+    for name, check in ((OURS, no_fallback()), (OWN, contextlib.nullcontext())):
+        store = MemoryStore()
+        with pipeline(name), check:
+            array = zarr.create_array(
+                store, name="a", shape=(6, 10), chunks=(6, 10), serializer=codec, compressors=None, dtype="u1"
+            )
+            array[...] = np.arange(1, 61).reshape(6, 10)
+        shards.append(asyncio.run(store.get("a/c/0/0", zarr.core.buffer.default_buffer_prototype())).to_bytes())
+    assert shards[0] == shards[1]
+
+
+@pytest.mark.skipif(Version(zarr.__version__) < Version("3.4"), reason="all chunks have one shape there")
+def test_chunks_of_different_shapes_are_read_and_written(store: Any) -> None:
+    with zarr.config.set({"array.rectilinear_chunks": True}), pipeline("zarr_rs.CodecPipeline"), no_fallback():
+        array = zarr.create_array(store, name="a", shape=(12, 6), chunks=[[3, 4, 5], [2, 4]], dtype="i4")
+        expected = np.arange(72, dtype="i4").reshape(12, 6)
+        array[...] = expected
+        array[2:8, 1:3] = expected[2:8, 1:3] = -1
+        np.testing.assert_array_equal(array[1:11, ::2], expected[1:11, ::2])
+        np.testing.assert_array_equal(array.oindex[[0, 3, 11], [5, 1]], expected[np.ix_([0, 3, 11], [5, 1])])
+        array.resize((4, 6))
+        array.resize((14, 6))
+        expected = np.concatenate([expected[:4], np.zeros((10, 6), "i4")])
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        array = ours(store, path="a", mode="r+")
+        read = own(store, path="a")[...]
+        np.testing.assert_array_equal(array[...], read)
+        array[4:] = np.arange(60).reshape(10, 6)
+        np.testing.assert_array_equal(own(store, path="a")[4:], np.arange(60).reshape(10, 6))
 
 
 def test_results_may_have_any_strides_and_byte_order(store: Any) -> None:

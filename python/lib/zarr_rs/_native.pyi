@@ -183,6 +183,7 @@ class Array:
         *,
         write_empty_chunks: bool,
         is_foreign: bool,
+        inner_order: str | None = None,
         threads: int | None = None,
     ) -> Array: ...
     def plan(self, batch: list[tuple[Any, ...]]) -> Plan | None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from zarr.codecs import ShardingCodec
 from zarr.codecs._v2 import V2Codec
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 #: The packages whose codecs and data types the engine implements.
 _KNOWN = ("zarr", "numcodecs")
+
+#: The orders of inner chunks that have another name in the engine than C.
+_ORDERS = {"morton": "Morton", "colexicographic": "F"}
 
 
 def codecs_of(metadata: ArrayMetadata) -> Iterable[Codec]:
@@ -65,6 +69,17 @@ def document_of(metadata: ArrayMetadata) -> bytes:
     return json.dumps(document).encode()
 
 
+def inner_order_of(metadata: ArrayMetadata) -> str | None:
+    """Returns the order in which the engine stores inner chunks in a shard, or `None` if there are no shards.
+
+    Before zarr-python 3.3 the order is always that of Morton.
+    """
+    for codec in codecs_of(metadata):
+        if isinstance(codec, ShardingCodec):
+            return _ORDERS.get(getattr(codec, "subchunk_write_order", "morton"), "C")
+    return None
+
+
 def unknown_part(metadata: ArrayMetadata, codecs: Iterable[Codec]) -> str | None:
     """Returns why the engine must not be used for an array, or for these codecs of it, or `None`.
 
@@ -73,8 +88,9 @@ def unknown_part(metadata: ArrayMetadata, codecs: Iterable[Codec]) -> str | None
     if isinstance(metadata, ArrayV2Metadata):
         parts = [metadata.dtype, metadata.compressor, *(metadata.filters or ())]
     else:
-        if metadata.chunk_grid.to_dict()["name"] != "regular":
-            return "a chunk grid that is not regular"
+        grid = metadata.chunk_grid.to_dict()["name"]
+        if grid not in ("regular", "rectilinear"):
+            return f"the chunk grid {grid}"
         parts = [metadata.data_type, *_codecs(metadata.codecs)]
     for part in (*parts, *_codecs(codecs)):
         package = type(part).__module__.split(".")[0]

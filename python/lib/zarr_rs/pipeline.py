@@ -16,7 +16,15 @@ from zarr.storage import StorePath
 from zarr_rs import elements, places, stores, threads
 from zarr_rs._native import Array, Storage, forget
 from zarr_rs.errors import UnsupportedError
-from zarr_rs.metadata import codecs_of, depth_of, document_of, node_of, stored_metadata, unknown_part
+from zarr_rs.metadata import (
+    codecs_of,
+    depth_of,
+    document_of,
+    inner_order_of,
+    node_of,
+    stored_metadata,
+    unknown_part,
+)
 from zarr_rs.report import Unknown, count, fall_back
 from zarr_rs.store import Store as OwnStore
 
@@ -246,6 +254,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                     self._metadata.zarr_format,
                     write_empty_chunks=write_empty,
                     is_foreign=self._handles.foreign is not None and self._handles.foreign[2] is storage,
+                    inner_order=inner_order_of(self._metadata),
                     threads=config.get("threading.max_workers"),
                 )
             except (NotImplementedError, ValueError) as refused:
