@@ -16,6 +16,7 @@ use crate::error::raised;
 use crate::interrupt::run;
 use crate::json::Changes;
 use crate::memory::{filled, regular};
+use crate::missing::{Found, missing_value};
 use crate::selection::{Along, selection};
 use crate::text;
 
@@ -50,6 +51,12 @@ impl ArrayHandle {
     #[getter]
     fn document(&self) -> String {
         self.get().metadata().document().to_text()
+    }
+
+    /// Reads the attribute `_FillValue`, in the forms of format 3. Returns the missing value, and what is odd about its form,
+    /// as code and message.
+    fn missing_value<'py>(&self, py: Python<'py>) -> PyResult<Found<'py>> {
+        missing_value(py, &self.get())
     }
 
     /// The bytes of the fill value, in the byte order of this machine.

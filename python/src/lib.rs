@@ -13,6 +13,7 @@ mod groups;
 mod interrupt;
 mod json;
 mod memory;
+mod missing;
 mod request;
 mod selection;
 mod storage;

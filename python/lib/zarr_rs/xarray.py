@@ -15,9 +15,8 @@ from xarray.core import indexing
 
 from zarr_rs import threads
 from zarr_rs.array import DIMENSIONS, Array
-from zarr_rs.errors import BrokenNodeWarning, MetadataError, ZarrError
+from zarr_rs.errors import BrokenNodeWarning, MetadataError, ZarrDiagnostic, ZarrError
 from zarr_rs.group import Group
-from zarr_rs.missing import missing_value
 from zarr_rs.nodes import callers_level
 from zarr_rs.opening import open_group
 
@@ -235,11 +234,12 @@ def _variable(array: Array, elements: _Elements, fill_is_missing: bool) -> xr.Va
 def _name_missing(attributes: dict[str, Any], array: Array) -> None:
     """Replaces the stored form of the attribute `_FillValue` by the missing value, or removes it."""
     try:
-        missing, odd = missing_value(attributes.pop("_FillValue"), array.dtype)
-    except MetadataError as e:
+        missing, odd = array._handle.missing_value()
+    except ValueError as e:
         raise MetadataError(f"array {array.path!r}, member '/attributes/_FillValue': {e}") from None
-    if odd is not None:
-        warnings.warn(odd, stacklevel=callers_level())
+    for code, message in odd:
+        warnings.warn(ZarrDiagnostic(code, "/attributes/_FillValue", message), stacklevel=callers_level())
+    attributes.pop("_FillValue")
     if missing is not None:
         attributes["_FillValue"] = missing
 
