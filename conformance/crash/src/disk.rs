@@ -50,13 +50,23 @@ impl Disk {
         self.folder.path().join("disk")
     }
 
-    /// Stops the file system at once, as a power cut does: what it has not written is lost. Mounts it again.
+    /// Cuts the power, and mounts the disk again.
     pub(crate) fn cut_power(&self) -> Result<()> {
-        let Some((image, options)) = &self.image else { bail!("a disk in memory has no power of its own") };
+        self.stop()?;
+        self.start()
+    }
+
+    /// Stops the file system at once, as a power cut does: what it has not written is lost.
+    pub(crate) fn stop(&self) -> Result<()> {
         // EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH. Python, because an ioctl in Rust is unsafe code.
         let script = "import fcntl, os, struct, sys\n\
                       fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', 2))";
-        call("python3", [OsStr::new("-c"), OsStr::new(script)], Some(&self.path()))?;
+        call("python3", [OsStr::new("-c"), OsStr::new(script)], Some(&self.path()))
+    }
+
+    /// Mounts the disk again. No program may use it.
+    pub(crate) fn start(&self) -> Result<()> {
+        let Some((image, options)) = &self.image else { bail!("a disk in memory has no power of its own") };
         call("umount", [], Some(&self.path()))?;
         self.mount(image, options)
     }

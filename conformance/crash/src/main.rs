@@ -12,6 +12,7 @@ mod syscalls;
 mod victim;
 mod work;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -32,6 +33,12 @@ enum Cli {
     /// A writer, which this program starts
     #[command(hide = true)]
     Victim(victim::Args),
+    /// The command `zarr`, which this program starts
+    #[command(hide = true)]
+    Command {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -42,6 +49,7 @@ fn main() -> ExitCode {
         Cli::Powercut(args) => powercut::run(&args),
         Cli::Soak(args) => soak::run(&args),
         Cli::Victim(args) => victim::run(&args).map(|()| true),
+        Cli::Command { words } => return zarr_cli::run(["zarr".into()].into_iter().chain(words)).into(),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
