@@ -9,6 +9,7 @@ use http::{HeaderMap, Method, Response, StatusCode};
 
 use crate::asked::{Asked, size_told};
 use crate::failure::{Failure, Why};
+use crate::xml::text_of;
 
 /// Returns the answer if it is usable: a success, or a status that says something about the object.
 pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
@@ -117,8 +118,7 @@ pub(crate) fn code(answer: &Response<Bytes>) -> Option<String> {
     }
     let is_xml = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().ends_with(b"xml"));
     let text = std::str::from_utf8(answer.body()).ok().filter(|text| is_xml || text.starts_with("<?xml"))?;
-    let (_, behind) = text.split_once("<Code>")?;
-    plain(behind.split_once("</Code>")?.0)
+    plain(&text_of(text, "Code")?)
 }
 
 /// Returns the pause that a service asks for.

@@ -8,6 +8,7 @@ use http::{Method, Response, Uri};
 
 use crate::answer::failed_inside;
 use crate::failure::{Failure, Why};
+use crate::xml::text_of;
 
 /// A request that deletes several objects.
 pub(crate) enum Deletes {
@@ -36,7 +37,7 @@ impl Deletes {
         let text = text(answer.body());
         match self {
             _ if !answer.status().is_success() => {}
-            Self::Xml if elements(&text).any(|name| name == "Error") => {
+            Self::Xml if text_of(&text, "Error").is_some() => {
                 return Err(failed_inside(&answer, "the service did not delete all objects"));
             }
             Self::Parts(count) if numbers(&text).any(|number| number >= *count) => {
@@ -51,13 +52,6 @@ impl Deletes {
 
 fn text(body: &Bytes) -> Cow<'_, str> {
     String::from_utf8_lossy(body)
-}
-
-/// Returns the names of the elements of an XML text, without the prefixes of namespaces.
-fn elements(text: &str) -> impl Iterator<Item = &str> {
-    let tags = text.split('<').skip(1);
-    let names = tags.map(|tag| tag.split(['>', '/', ' ', '\t', '\r', '\n']).next().unwrap_or_default());
-    names.map(|name| name.rsplit(':').next().unwrap_or_default())
 }
 
 /// Returns the numbers of the parts of a text, from their headers.

@@ -42,6 +42,8 @@ mod tls;
 mod web;
 #[cfg(feature = "client")]
 mod window;
+#[cfg(feature = "client")]
+mod xml;
 
 pub use object_store;
 

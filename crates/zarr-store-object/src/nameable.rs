@@ -4,15 +4,22 @@
 //! segment, `.`, `..` or a control character would fail the whole listing; no key can have such a name, and it must not
 //! hide the other objects.
 
+use std::mem;
+use std::ops::Range;
+
 use bytes::Bytes;
 use http::{Method, Response, Uri};
 use object_store::path::Path;
 
 use crate::failure::{Failure, Why};
+use crate::xml::{Element, elements};
 
 /// The elements of an entry and of its name: objects and prefixes of S3 and Google, then those of Azure.
 const ENTRIES: [(&str, &str); 4] =
     [("Contents", "Key"), ("CommonPrefixes", "Prefix"), ("Blob", "Name"), ("BlobPrefix", "Name")];
+
+/// The outermost elements of pages.
+const PAGES: [&str; 2] = ["ListBucketResult", "EnumerationResults"];
 
 /// Whether a request asks for a listing.
 pub(crate) fn is_listing(method: &Method, uri: &Uri) -> bool {
@@ -29,99 +36,66 @@ pub(crate) fn listing(answer: Response<Bytes>) -> Result<Response<Bytes>, Failur
         return Ok(answer);
     }
     let wrong = |text: &str| Err(Failure::new(Why::Wrong, text));
-    let text = std::str::from_utf8(answer.body()).unwrap_or_default();
-    if !["ListBucketResult", "EnumerationResults"].iter().any(|root| text.contains(root)) {
+    let page = Page::of(std::str::from_utf8(answer.body()).unwrap_or_default());
+    if !page.is_page {
         return wrong("the answer is not a listing");
     }
-    let token = || content(text, "NextContinuationToken").filter(|token| !token.is_empty());
-    if content(text, "IsTruncated") == Some("true") && token().is_none() {
+    if page.is_truncated && !page.has_token {
         return wrong("the listing is not complete, and the service does not say where it continues");
     }
-    Ok(answer.map(nameable))
+    Ok(answer.map(|body| page.nameable(body)))
 }
 
-/// Returns a page without the entries that have no usable name.
-fn nameable(body: Bytes) -> Bytes {
-    let Ok(text) = std::str::from_utf8(&body) else { return body };
-    let (mut kept, mut copied, mut at) = (String::new(), 0, 0);
-    while let Some(entry) = Entry::next(text, at) {
-        at = entry.end;
-        let name = with_references(entry.name);
-        // `object_store` would take the object `/a` for `a`.
-        if name.starts_with('/') || Path::parse(name).is_err() {
-            kept += &text[copied..entry.start];
-            copied = entry.end;
-        }
-    }
-    if copied == 0 {
-        return body;
-    }
-    (kept + &text[copied..]).into()
+/// What an answer says, as far as `object_store` does not look at it.
+#[derive(Debug, Default)]
+struct Page {
+    is_page: bool,
+    is_truncated: bool,
+    has_token: bool,
+    /// The places of entries that have no usable name.
+    nameless: Vec<Range<usize>>,
 }
 
-/// An entry of a listing: its place in the text, and its name with XML references.
-struct Entry<'a> {
-    start: usize,
-    end: usize,
-    name: &'a str,
-}
-
-impl<'a> Entry<'a> {
-    /// Finds the next entry that begins at `at` or later.
-    fn next(text: &'a str, at: usize) -> Option<Self> {
-        let tags = text[at..].match_indices('<').map(|(offset, _)| at + offset);
-        let (start, (entry, name)) = tags.into_iter().find_map(|start| {
-            let inner = &text[start + 1..];
-            let found = ENTRIES
-                .into_iter()
-                .find(|(entry, _)| inner.strip_prefix(entry).is_some_and(|rest| rest.starts_with('>')));
-            Some((start, found?))
-        })?;
-        let closed = format!("</{entry}>");
-        let end = start + text[start..].find(&closed)? + closed.len();
-        Some(Self { start, end, name: content(&text[start..end], name).unwrap_or_default() })
-    }
-}
-
-/// Returns the text in the first element of this name, which may have attributes.
-fn content<'a>(text: &'a str, element: &str) -> Option<&'a str> {
-    let open = format!("<{element}");
-    let mut starts = text.match_indices(&*open).map(|(at, open)| &text[at + open.len()..]);
-    let rest = starts.find(|rest| rest.starts_with(['>', ' ']))?;
-    let (_, rest) = rest.split_once('>')?;
-    Some(rest.split_once("</")?.0)
-}
-
-/// Replaces the numeric references of XML, such as `&#46;` and `&#x2e;`. Those with a name are of no control character
-/// and of no dot.
-fn with_references(name: &str) -> String {
-    let mut parts = name.split("&#");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let referred = part.split_once(';').and_then(|(number, rest)| {
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16),
-                None => number.parse(),
-            };
-            Some((char::from_u32(code.ok()?)?, rest))
+impl Page {
+    fn of(text: &str) -> Self {
+        let (mut page, mut is_usable) = (Self::default(), true);
+        elements(text, |Element { name, parent, text, place }| match name {
+            _ if parent.is_empty() => page.is_page |= PAGES.contains(&name),
+            "IsTruncated" => page.is_truncated |= text.trim() == "true",
+            "NextContinuationToken" => page.has_token |= !text.is_empty(),
+            _ if ENTRIES.contains(&(parent, name)) => is_usable = self::is_usable(text),
+            _ if ENTRIES.iter().any(|(entry, _)| *entry == name) => {
+                let is_nameless = !mem::replace(&mut is_usable, true);
+                page.nameless.extend(is_nameless.then_some(place));
+            }
+            _ => {}
         });
-        match referred {
-            Some((character, rest)) => {
-                text.push(character);
-                text += rest;
-            }
-            None => {
-                text += "&#";
-                text += part;
-            }
-        }
+        page
     }
-    text
+
+    /// Returns the text of the page without the entries that have no usable name.
+    fn nameable(&self, body: Bytes) -> Bytes {
+        if self.nameless.is_empty() {
+            return body;
+        }
+        let starts = [0].into_iter().chain(self.nameless.iter().map(|entry| entry.end));
+        let ends = self.nameless.iter().map(|entry| entry.start).chain([body.len()]);
+        starts.zip(ends).flat_map(|(start, end)| body.get(start..end)).flatten().copied().collect()
+    }
+}
+
+/// Whether an object or a prefix can have this name. `object_store` would take the object `/a` for `a`.
+fn is_usable(name: &str) -> bool {
+    !name.starts_with('/') && Path::parse(name).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn nameable(text: String) -> Bytes {
+        Page::of(&text).nameable(text.into())
+    }
 
     #[test]
     fn listings_are_known() {
@@ -145,12 +119,15 @@ mod tests {
         let folder = |name: &str| format!("<BlobPrefix><Name>{name}</Name></BlobPrefix>");
         let forms: [&dyn Fn(&str) -> String; 4] = [&s3, &prefix, &azure, &folder];
         for form in forms {
-            for bad in ["..", "/a", "a/../b", "a//b", "./a", "a/&#46;&#x2E;/b", "a/&#7;", "a\nb"] {
-                let text = format!("<L>{}{}{}</L>", form("a"), form(bad), form("b&amp;c/"));
-                let expected = format!("<L>{}{}</L>", form("a"), form("b&amp;c/"));
-                assert_eq!(nameable(text.into()), expected, "{bad}");
+            let coded = ["a/&#46;&#x2E;/b", "a/&#7;", "<![CDATA[..]]>", "<!-- a -->..", "&#47;a"];
+            for bad in ["..", "/a", "a/../b", "a//b", "./a", "a\nb"].into_iter().chain(coded) {
+                let text = format!("<L>{}{}\n{}</L>", form("a"), form(bad), form("b&amp;c/"));
+                let expected = format!("<L>{}\n{}</L>", form("a"), form("b&amp;c/"));
+                assert_eq!(nameable(text), expected, "{bad}");
             }
         }
+        let marked = |name| format!("\u{feff}<L>é{}</L>", s3(name));
+        assert_eq!(nameable(marked("..")), "\u{feff}<L>é</L>");
         for text in [
             "",
             "<Contents>",
@@ -159,9 +136,7 @@ mod tests {
             "&#46;",
             "é<",
         ] {
-            assert_eq!(nameable(Bytes::copy_from_slice(text.as_bytes())), text);
+            assert_eq!(nameable(text.to_owned()), text);
         }
-        let invalid = Bytes::from_static(b"<Contents><Key>\xff</Key></Contents>");
-        assert_eq!(nameable(invalid.clone()), invalid);
     }
 }
