@@ -51,6 +51,12 @@ fn squares() -> Chain {
 }
 
 #[test]
+fn a_shard_tells_the_shape_of_its_inner_chunks() {
+    let codec = sharding(&[2, 3], &json!([{"name": "bytes"}]), &checked(), "end");
+    assert_eq!(chain(&json!([codec]), "uint8", &[0], 2).inner_shape(2), Some([2, 3].as_slice().into()));
+}
+
+#[test]
 fn inner_chunks_are_stored_in_the_requested_order() {
     // rule D7.8
     let values: Vec<u8> = (1..=16).collect();
