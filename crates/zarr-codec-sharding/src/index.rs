@@ -95,20 +95,18 @@ impl Shard {
         split.ok_or_else(|| self.too_short(src.len(), layout))
     }
 
-    /// Appends the encoded index.
+    /// Returns the encoded index.
     pub(crate) fn encode_index(
         &self,
         entries: &[u64],
         layout: &Layout,
-        out: &mut Vec<u8>,
         scratch: &mut Scratch,
-    ) -> CodecResult<()> {
-        let before = out.len();
-        let entries = Source::of(entries, &layout.index)?;
-        self.index.encode(entries, out, scratch).map_err(|e| e.inside(IN_INDEX))?;
-        let made = (out.len() - before) as u64;
+    ) -> CodecResult<Vec<u8>> {
+        let (entries, mut index) = (Source::of(entries, &layout.index)?, Vec::new());
+        self.index.encode(entries, &mut index, scratch).map_err(|e| e.inside(IN_INDEX))?;
+        let made = index.len() as u64;
         if made == layout.index_len {
-            return Ok(());
+            return Ok(index);
         }
         let message = format!("index_codecs made {made} bytes but promised {}", layout.index_len);
         Err(CodecError::new(CodecErrorKind::Unsupported, message))

@@ -188,8 +188,7 @@ impl ShardUpdate {
                 _ => runs.push((origin, start, len)),
             }
         }
-        let mut index = Vec::new();
-        shard.encode_index(&entries, &self.layout, &mut index, scratch)?;
+        let index = shard.encode_index(&entries, &self.layout, scratch)?;
         let is_empty = runs.is_empty();
         let mut parts = Vec::with_capacity(runs.len() + 1);
         for (origin, start, len) in runs {
