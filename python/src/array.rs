@@ -43,7 +43,7 @@ impl Array {
     /// Opens the array at `path` from its metadata document. Makes no request.
     ///
     /// `threads` is the number of threads that decode and encode; by default the arrays of a storage share as many as
-    /// the machine has. `inner_order` is the order of inner chunks in a shard: `C`, `F` or `Morton`; without shards `None`.
+    /// the machine has. `inner_order` is the `subchunk_write_order` of shards; without shards `None`.
     #[new]
     #[pyo3(signature = (
         storage, path, document, zarr_format, *, write_empty_chunks, is_foreign, inner_order=None, threads=None
@@ -61,8 +61,8 @@ impl Array {
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let inner_order = inner_order.map(|order| match order {
-            "F" => InnerOrder::F,
-            "Morton" => InnerOrder::Morton,
+            "morton" => InnerOrder::Morton,
+            "colexicographic" => InnerOrder::F,
             _ => InnerOrder::C,
         });
         let cpu = threads.map(Cpu::threads);

@@ -98,9 +98,10 @@ impl Plan {
         batch: &Bound<'_, PyList>,
         keeps_outside: bool,
     ) -> PyResult<Option<Self>> {
+        let varies = array.metadata().document().chunk_grid().name() != "regular";
         let mut items = Vec::with_capacity(batch.len());
         for item in batch.iter() {
-            match Item::new(array, prefix, &item)? {
+            match Item::new(array, prefix, varies, &item)? {
                 Some(item) => items.push(item),
                 None => return Ok(None),
             }
@@ -136,7 +137,8 @@ impl Selected {
 }
 
 impl Item {
-    fn new(array: &Array, prefix: &str, item: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+    /// Reads an item of a batch. The lengths of its chunk are checked if the grid `varies`.
+    fn new(array: &Array, prefix: &str, varies: bool, item: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let py = item.py();
         let item = item.cast::<PyTuple>()?;
         let path = item.get_borrowed_item(0)?.getattr(intern!(py, "path"))?;
@@ -154,7 +156,7 @@ impl Item {
         else {
             return Ok(None);
         };
-        if varies(array) {
+        if varies {
             // The lengths of chunks may have changed with the shape, and the metadata of a pipeline are older.
             let lengths: Vec<u64> = item.get_item(1)?.getattr(intern!(py, "shape"))?.extract()?;
             if !spans.iter().map(|span| span.end - span.start).eq(lengths) {
@@ -322,11 +324,6 @@ fn points(items: &[Item]) -> Option<Selected> {
 /// Returns the end of the selected elements of all items in dimension `dim`.
 fn reach(items: &[Item], dim: usize) -> u64 {
     items.iter().filter_map(|item| item.end(dim)).max().unwrap_or(0)
-}
-
-/// Whether chunks may have different lengths.
-fn varies(array: &Array) -> bool {
-    array.metadata().document().chunk_grid().name() != "regular"
 }
 
 /// Returns the end of the last chunk in dimension `dim`. The metadata of a pipeline may be older than a change of the

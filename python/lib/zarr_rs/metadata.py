@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 #: The packages whose codecs and data types the engine implements.
 _KNOWN = ("zarr", "numcodecs")
 
-#: The orders of inner chunks that have another name in the engine than C.
-_ORDERS = {"morton": "Morton", "colexicographic": "F"}
-
 
 def codecs_of(metadata: ArrayMetadata) -> Iterable[Codec]:
     if isinstance(metadata, ArrayV2Metadata):
@@ -70,13 +67,14 @@ def document_of(metadata: ArrayMetadata) -> bytes:
 
 
 def inner_order_of(metadata: ArrayMetadata) -> str | None:
-    """Returns the order in which the engine stores inner chunks in a shard, or `None` if there are no shards.
+    """Returns the order of inner chunks in a shard, by its name in zarr-python, or `None` if there are no shards.
 
     Before zarr-python 3.3 the order is always that of Morton.
     """
     for codec in codecs_of(metadata):
         if isinstance(codec, ShardingCodec):
-            return _ORDERS.get(getattr(codec, "subchunk_write_order", "morton"), "C")
+            order: str = getattr(codec, "subchunk_write_order", "morton")
+            return order
     return None
 
 
