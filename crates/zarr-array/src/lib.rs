@@ -78,7 +78,7 @@ pub use zarr_strided::{Plain, View, ViewMut};
 
 /// Returns a registry of all extensions of this crate: the core, the registered chunk grids, the data types of
 /// zarr-meta and the standard codecs.
-#[cfg(any(feature = "standard", feature = "pure"))]
+#[cfg(any(feature = "standard", feature = "pure-decode"))]
 pub fn standard() -> Registry {
     let registry = Registry::core()
         .overriding(zarr_meta::GRIDS)

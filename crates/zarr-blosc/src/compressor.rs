@@ -8,7 +8,7 @@ mod lz4;
 mod snappy;
 #[cfg(feature = "zlib")]
 mod zlib;
-#[cfg(any(feature = "zstd", feature = "zstd-c"))]
+#[cfg(any(feature = "zstd-c", feature = "zstd-decode"))]
 mod zstd;
 
 /// A compressor.
@@ -104,13 +104,13 @@ pub(crate) struct Compressors {
     snappy: snappy::Snappy,
     #[cfg(feature = "zlib")]
     zlib: zlib::Zlib,
-    #[cfg(any(feature = "zstd", feature = "zstd-c"))]
+    #[cfg(any(feature = "zstd-c", feature = "zstd-decode"))]
     zstd: zstd::Zstd,
 }
 
 impl Compressors {
-    /// Whether this build contains a compressor.
-    pub(crate) fn has(compressor: Compressor) -> bool {
+    /// Whether this build encodes with a compressor.
+    pub(crate) fn encodes(compressor: Compressor) -> bool {
         match compressor.format() {
             Format::BloscLz => true,
             Format::Lz4 => cfg!(any(feature = "lz4", feature = "lz4-c")),
@@ -131,7 +131,7 @@ impl Compressors {
             Format::Snappy => Some(snappy::decode(src, dst)),
             #[cfg(feature = "zlib")]
             Format::Zlib => Some(self.zlib.decode(src, dst)),
-            #[cfg(any(feature = "zstd", feature = "zstd-c"))]
+            #[cfg(any(feature = "zstd-c", feature = "zstd-decode"))]
             Format::Zstd => Some(self.zstd.decode(src, dst)),
             #[allow(unreachable_patterns, reason = "without a feature")]
             _ => None,

@@ -56,8 +56,8 @@ pub fn encode(settings: &Settings, src: &[u8], out: &mut Vec<u8>, state: &mut St
         let message = format!("{} bytes exceed the limit of a frame, {MAX_CONTENT} bytes", src.len());
         return Err(Error::new(ErrorKind::LimitExceeded, message));
     }
-    if !Compressors::has(settings.compressor) {
-        let message = format!("this build of zarr-blosc does not contain {}", settings.compressor.name());
+    if !Compressors::encodes(settings.compressor) {
+        let message = format!("this build of zarr-blosc does not encode with {}", settings.compressor.name());
         return Err(Error::new(ErrorKind::Unsupported, message));
     }
     reserve(out, src.len() + OVERHEAD)?;

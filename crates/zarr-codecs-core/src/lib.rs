@@ -5,7 +5,7 @@ use zarr_traits::Entry;
 
 #[cfg(feature = "bitround")]
 pub mod bitround;
-#[cfg(any(feature = "blosc", feature = "pure"))]
+#[cfg(any(feature = "blosc", feature = "pure-decode"))]
 pub mod blosc;
 #[cfg(feature = "bytes")]
 pub mod bytes;
@@ -33,7 +33,7 @@ mod vlen;
 pub mod vlen_bytes;
 #[cfg(feature = "vlen-utf8")]
 pub mod vlen_utf8;
-#[cfg(any(feature = "pure", feature = "zstd"))]
+#[cfg(any(feature = "pure-decode", feature = "zstd"))]
 pub mod zstd;
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod testing;
 pub const CODECS: &[Entry] = &[
     #[cfg(feature = "bitround")]
     bitround::ENTRY,
-    #[cfg(any(feature = "blosc", feature = "pure"))]
+    #[cfg(any(feature = "blosc", feature = "pure-decode"))]
     blosc::ENTRY,
     #[cfg(feature = "bytes")]
     bytes::ENTRY,
@@ -80,7 +80,7 @@ pub const CODECS: &[Entry] = &[
     vlen_bytes::ENTRY,
     #[cfg(feature = "vlen-utf8")]
     vlen_utf8::ENTRY,
-    #[cfg(any(feature = "pure", feature = "zstd"))]
+    #[cfg(any(feature = "pure-decode", feature = "zstd"))]
     zstd::ENTRY,
 ];
 
@@ -91,7 +91,7 @@ pub const CODECS: &[Entry] = &[
     feature = "gzip",
     feature = "n5_default",
     feature = "packbits",
-    feature = "pure",
+    feature = "pure-decode",
     feature = "vlen-bytes",
     feature = "vlen-utf8",
     feature = "zstd"

@@ -15,7 +15,7 @@ pub mod base64;
 mod base64_text;
 #[cfg(feature = "bitround")]
 pub mod bitround;
-#[cfg(any(feature = "blosc", feature = "pure"))]
+#[cfg(any(feature = "blosc", feature = "pure-decode"))]
 pub mod blosc;
 #[cfg(feature = "bz2")]
 pub mod bz2;
@@ -80,7 +80,7 @@ pub mod pcodec;
 pub mod pickle;
 #[cfg(feature = "quantize")]
 pub mod quantize;
-#[cfg(any(feature = "blosc", feature = "gzip", feature = "pure", feature = "zstd"))]
+#[cfg(any(feature = "blosc", feature = "gzip", feature = "pure-decode", feature = "zstd"))]
 mod reuse;
 #[cfg(feature = "shuffle")]
 pub mod shuffle;
@@ -119,7 +119,7 @@ pub mod vlen_array;
 pub mod zfpy;
 #[cfg(feature = "zlib")]
 pub mod zlib;
-#[cfg(any(feature = "zstd", feature = "pure"))]
+#[cfg(any(feature = "zstd", feature = "pure-decode"))]
 pub mod zstd;
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ pub const CODECS: &[Entry] = &[
     bitround::ENTRY,
     #[cfg(feature = "bitround")]
     bitround::BYTES_ENTRY,
-    #[cfg(any(feature = "blosc", feature = "pure"))]
+    #[cfg(any(feature = "blosc", feature = "pure-decode"))]
     blosc::ENTRY,
     #[cfg(feature = "bz2")]
     bz2::ENTRY,
@@ -206,6 +206,6 @@ pub const CODECS: &[Entry] = &[
     zfpy::ENTRY,
     #[cfg(feature = "zlib")]
     zlib::ENTRY,
-    #[cfg(any(feature = "zstd", feature = "pure"))]
+    #[cfg(any(feature = "zstd", feature = "pure-decode"))]
     zstd::ENTRY,
 ];

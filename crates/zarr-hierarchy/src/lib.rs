@@ -39,5 +39,5 @@ pub use options::{Formats, GroupOptions, ImplicitGroups, UseConsolidated};
 pub use transaction::{CommitError, Transaction};
 pub use walk::Walk;
 
-#[cfg(any(feature = "standard", feature = "pure"))]
+#[cfg(any(feature = "standard", feature = "pure-decode"))]
 pub use zarr_array::standard;

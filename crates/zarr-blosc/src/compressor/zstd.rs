@@ -48,15 +48,19 @@ mod rust {
 
     use std::fmt;
 
-    use zrip::{CompressContext, DecompressContext};
+    #[cfg(feature = "zstd")]
+    use zrip::CompressContext;
+    use zrip::DecompressContext;
 
     /// The highest level.
+    #[cfg(feature = "zstd")]
     const LAST: i32 = 4;
 
     /// A decoder and an encoder.
     #[derive(Default)]
     pub(crate) struct Zstd {
         decoder: DecompressContext,
+        #[cfg(feature = "zstd")]
         encoder: Option<CompressContext>,
     }
 
@@ -73,6 +77,7 @@ mod rust {
             Some(made.len())
         }
 
+        #[cfg(feature = "zstd")]
         pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
             // The levels of C-Blosc, as far as there are such levels.
             let level = (i32::from(level) * 2 - 1).min(LAST);

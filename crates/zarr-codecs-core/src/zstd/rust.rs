@@ -1,16 +1,15 @@
-//! The decoder and encoder of `zrip`.
+//! The decoder of `zrip`, and its encoder unless this build only decodes.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, Scratch, codec::too_large};
-use zrip::{CompressContext, DecompressContext, DecompressError};
+use zrip::{DecompressContext, DecompressError};
 
-use super::{Zstd, cut};
+use super::cut;
 
-/// The levels of the encoder. Higher ones are written as the last.
-const LEVELS: RangeInclusive<i32> = -7..=4;
-/// The default of the C library, which level 0 stands for.
-const DEFAULT_LEVEL: i32 = 3;
+#[cfg(feature = "pure")]
+#[path = "rust/encoder.rs"]
+mod encoder;
 
 // RFC 8878, 3.1.1: the parts of a frame
 const MAGIC: usize = 4;
@@ -25,10 +24,6 @@ const WINDOW: u8 = (27 - 10) << 3;
 /// The decoder of a worker.
 #[derive(Default)]
 struct Decoder(DecompressContext);
-
-/// The encoder of a worker.
-#[derive(Default)]
-struct Encoder(Option<CompressContext>);
 
 /// Decodes the first frame of `src` into the start of `dst`. Returns the number of decoded bytes and the rest of `src`.
 pub(super) fn decode<'a>(
@@ -72,27 +67,19 @@ pub(super) fn decode_span(
     Ok(false)
 }
 
-/// Appends one frame to `out`, with its content size. `out` has room for `bound` more bytes.
+#[cfg(feature = "pure")]
+pub(super) use encoder::encode;
+
+/// Refuses: this build only decodes.
+#[cfg(not(feature = "pure"))]
 pub(super) fn encode(
-    codec: &Zstd,
-    src: &[u8],
-    out: &mut Vec<u8>,
-    _bound: usize,
-    scratch: &mut Scratch,
+    _: &super::Zstd,
+    _: &[u8],
+    _: &mut Vec<u8>,
+    _: usize,
+    _: &mut Scratch,
 ) -> CodecResult<()> {
-    let level = if codec.level == 0 { DEFAULT_LEVEL } else { codec.level };
-    let level = level.clamp(*LEVELS.start(), *LEVELS.end());
-    let refused =
-        |e| CodecError::new(CodecErrorKind::InvalidArgument, "zrip cannot encode this").with_source(e);
-    let encoder = &mut scratch.slot::<Encoder>().0;
-    let context = match encoder {
-        Some(context) => context,
-        none => none.insert(CompressContext::new(level).map_err(refused)?),
-    };
-    context.set_level(level).map_err(refused)?;
-    context.set_content_checksum(codec.checksum);
-    out.extend_from_slice(&context.compress(src).map_err(refused)?);
-    Ok(())
+    Err(CodecError::new(CodecErrorKind::Unsupported, "this build of zarr-codecs-core does not encode zstd"))
 }
 
 /// Returns the size that a frame does not exceed.
