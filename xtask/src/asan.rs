@@ -1,4 +1,4 @@
-//! `cargo xtask asan`: the tests of unsafe code under AddressSanitizer.
+//! `cargo xtask asan`: the tests of unsafe code and of C libraries under AddressSanitizer.
 
 use std::process::Command;
 
@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use crate::command::{answers, output, root, run as start, target_dir};
 
-/// The crates with unsafe code. [tidy](crate::tidy) checks that there are no others.
-const CRATES: [&str; 2] = ["zarr-strided", "zarr-codecs-core"];
+/// The crates with unsafe code, of which [tidy](crate::tidy) checks that there are no others, and those with C libraries.
+const CRATES: [&str; 4] = ["zarr-strided", "zarr-codecs-core", "zarr-blosc", "zarr-codecs-numcodecs"];
 
 /// Runs the tests with the installed nightly toolchain, or reports that it is missing.
 pub(crate) fn run() -> Result<()> {
