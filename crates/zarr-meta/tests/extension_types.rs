@@ -509,6 +509,8 @@ fn values_that_numbers_of_few_bits_lack_are_refused() {
     }
     rows(&[
         ("B.t73", r#""int4""#, "8", Unresolved("an integer from -8 to 7")),
+        ("B20", r#""float8_e4m3fn""#, r#""n""#, Unresolved("expected a number, \"NaN\" or \"0x…\"")),
+        ("B20", r#""float4_e2m1fn""#, r#""n""#, Unresolved("expected a number, \"0x…\"")),
         ("B20", r#""bfloat16""#, "1", Fine),
         ("B20", r#""bfloat16""#, r#""1""#, Tolerated(Code::NumericStringFill)),
     ]);

@@ -1,5 +1,6 @@
 //! Nodes of any format: their documents, and which bytes an edit keeps.
 
+use serde_json::json;
 use zarr_meta::consolidated::Index;
 use zarr_meta::{Code, DocumentName, Documents, Format, GroupMeta, Ignore, Limits, NodeMeta, Strict};
 
@@ -189,6 +190,17 @@ fn new_groups_have_the_documents_of_their_format() {
     assert_eq!(documents[1], (DocumentName::Attributes2, None));
     assert_eq!(GroupMeta::new(Format::V3).unwrap().documents()[0].0, DocumentName::Node);
     assert!(GroupMeta::new(Format::V1).is_err(), "rule I1");
+}
+
+#[test]
+fn a_group_of_format_3_has_a_document_that_can_be_edited() {
+    let mut group = GroupMeta::new(Format::V3).unwrap();
+    group.document_mut().unwrap().set_attributes(json!({"title": "x"})).unwrap();
+    for attributes in [group.document().unwrap().attributes(), group.attributes()] {
+        assert_eq!(attributes.get("title").unwrap().to_text().unwrap(), "x");
+    }
+    let mut group = GroupMeta::new(Format::V2).unwrap();
+    assert!(group.document().is_none() && group.document_mut().is_none());
 }
 
 /// Consolidated metadata of 20 MB can have 300,000 groups.
