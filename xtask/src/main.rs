@@ -74,7 +74,7 @@ enum Task {
     Race(crash::Args),
     /// Write, read and kill for an hour, and watch memory and files
     Soak(crash::Args),
-    /// Test the crates with unsafe code under AddressSanitizer, with the installed nightly
+    /// Test the crates with unsafe code or C libraries under AddressSanitizer, with the installed nightly
     Asan,
 }
 
