@@ -3,17 +3,15 @@
 //!
 //! A program of its own, because it counts the memory of the process.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(unsafe_code, reason = "a global allocator that counts")]
 
 mod common;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use common::{opened, s3};
+use peak_alloc::PeakAlloc;
 use serde_json::Value;
 use zarr_array::blocking::Array;
 use zarr_array::standard;
@@ -23,40 +21,8 @@ use zarr_store::{Access, MemoryStore};
 use zarr_store_fs::FsStore;
 use zarr_traits::{Bytes, Key, Prefix, Registry, Storage, block_on};
 
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-impl Counting {
-    fn add(bytes: usize) {
-        PEAK.fetch_max(LIVE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-    }
-}
-
-// SAFETY: every call goes unchanged to the allocator of the system.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promised.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// The memory that a malformed store may take beside the chunk that it declares.
 const BOUND: u64 = 16 << 20;
@@ -122,10 +88,10 @@ fn read(storage: &Storage, path: &str) -> (Option<String>, u64) {
 
 /// Returns what is wrong with how a store is refused, or the memory that it took.
 fn refusal(storage: &Storage, path: &str, keys: &[&str]) -> Result<u64, String> {
-    let (before, begun) = (LIVE.load(Relaxed), Instant::now());
-    PEAK.store(before, Relaxed);
+    let (before, begun) = (ALLOCATOR.current_usage(), Instant::now());
+    ALLOCATOR.reset_peak_usage();
     let (message, declared) = read(storage, path);
-    let extra = (PEAK.load(Relaxed) - before) as u64;
+    let extra = (ALLOCATOR.peak_usage() - before) as u64;
     if begun.elapsed() > Duration::from_secs(20) {
         return Err(format!("took {:?}", begun.elapsed()));
     }

@@ -1,48 +1,15 @@
 //! The memory of copies, counted by an allocator.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(unsafe_code, reason = "a global allocator that counts")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
+use peak_alloc::PeakAlloc;
 use zarr_copy::zarr_hierarchy::standard;
 use zarr_copy::zarr_hierarchy::zarr_array::blocking::Array;
 use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, DataType, NdVec, Storage};
 use zarr_copy::{Copy, CopyErrorKind, Lengths, RunOptions, Shards, blocking};
 use zarr_store_fs::FsStore;
 
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-fn add(bytes: usize) {
-    PEAK.fetch_max(LIVE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-}
-
-// SAFETY: every call goes unchanged to the allocator of the system.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        add(layout.size());
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        add(layout.size());
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promised.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// The length of a side of the source, whose elements have 32 MiB.
 const SIDE: u64 = 2048;
@@ -97,10 +64,10 @@ fn copies_stay_within_their_memory() {
         let plan = blocking::plan(&copy).unwrap();
         let to = opened(folder.path(), &format!("copy{case}"));
         let most = usize::try_from(most).unwrap();
-        let before = LIVE.load(Relaxed);
-        PEAK.store(before, Relaxed);
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
         blocking::run(&plan, to, "/", RunOptions::new().verify(true), &|_| {}).unwrap();
-        let peak = PEAK.load(Relaxed) - before;
+        let peak = ALLOCATOR.peak_usage() - before;
         println!("{case}: {peak} of {most}, {:?}", plan.nodes()[0].estimate());
         assert!(peak <= most + BESIDE, "{case}: {peak} of {most}");
     }

@@ -1,11 +1,8 @@
 //! The memory of decoded reads: the result, and the chunks in flight.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(unsafe_code, reason = "a global allocator that counts")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
+use peak_alloc::PeakAlloc;
 use serde_json::json;
 use zarr_hierarchy::zarr_array::{DataType, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, blocking::Group};
@@ -13,40 +10,8 @@ use zarr_meta::v3::Extension;
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::Dataset;
 
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-impl Counting {
-    fn add(bytes: usize) {
-        PEAK.fetch_max(LIVE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-    }
-}
-
-// SAFETY: every call goes unchanged to the allocator of the system.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promised.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 const SHAPE: [u64; 2] = [2048, 2048];
 
@@ -73,10 +38,10 @@ fn a_decoded_read_needs_little_more_than_its_result() {
         drop(values);
         let variable = Dataset::open(root).unwrap().variable("v").unwrap();
 
-        let before = LIVE.load(Relaxed);
-        PEAK.store(before, Relaxed);
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
         let decoded = variable.read::<f64>().unwrap();
-        let (peak, result) = (PEAK.load(Relaxed) - before, 8 * decoded.as_slice().len());
+        let (peak, result) = (ALLOCATOR.peak_usage() - before, 8 * decoded.as_slice().len());
         // A copy of the stored elements would be a quarter of the result, 8 MiB.
         assert!(peak < result + (4 << 20), "{packing}: {peak} bytes for a result of {result}");
     }
