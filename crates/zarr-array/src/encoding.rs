@@ -43,13 +43,14 @@ pub(crate) struct Value {
 
 impl Encoding {
     /// Returns an encoding of inner chunks of `bytes` decoded bytes each. `object` is the memory of the stored object
-    /// that `update` was fed.
+    /// that `update` was fed. The first buffer is taken from `scratch`, and [`Value::recycle`] gives it back.
     ///
     /// # Errors
     /// When memory for the list of inner chunks cannot be allocated.
     pub(crate) fn new(
         update: Box<dyn ChunkUpdate>,
         object: Option<Bytes>,
+        scratch: Option<&mut Scratch>,
         bytes: usize,
     ) -> ArrayResult<Self> {
         let count = update.count();
@@ -59,7 +60,8 @@ impl Encoding {
             ArrayError::new(ArrayErrorKind::LimitExceeded, format!("no memory for {count} inner chunks"))
         })?;
         inner.resize(count, NewInner::Kept);
-        let done = Done { idle: Vec::new(), buffers: 0, inner };
+        let buffer = scratch.map(Scratch::take_vec).unwrap_or_default();
+        let done = Done { idle: vec![(0, buffer)], buffers: 1, inner };
         Ok(Self { update, object, together, done: Mutex::new(done) })
     }
 
@@ -153,8 +155,9 @@ impl Value {
         Self { parts: vec![bytes], object: Some(memory), encoded: Vec::new() }
     }
 
-    /// Gives memory that the store did not keep to `scratch`, for the next chunk: that of the object, and one encoded
-    /// buffer, because a worker takes one per chunk.
+    /// Gives memory that the store did not keep back to `scratch`, for the next chunk: that of the object and the first
+    /// buffer, which were taken from it. The buffers of other threads came from their own scratch memory: `scratch` would
+    /// grow with each chunk.
     pub(crate) fn recycle(self, scratch: Option<&mut Scratch>) {
         drop(self.parts);
         let Some(scratch) = scratch else { return };
@@ -165,5 +168,64 @@ impl Value {
         if let Some(buffer) = self.encoded.into_iter().next().and_then(vec) {
             scratch.give_vec(buffer);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_traits::CodecResult;
+
+    const LEN: usize = 1 << 20;
+
+    /// Two inner chunks, which are stored as they are.
+    #[derive(Debug)]
+    struct Two;
+
+    impl ChunkUpdate for Two {
+        fn feed(&mut self, _: Bytes) -> CodecResult<()> {
+            Ok(())
+        }
+
+        fn count(&self) -> usize {
+            2
+        }
+
+        fn elements(&self, _: usize) -> CodecResult<Region> {
+            Ok(Region::whole(&[LEN as u64]))
+        }
+
+        fn encode(&self, _: usize, _: &Source<'_>, out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<bool> {
+            out.resize(out.len() + LEN, 1);
+            Ok(true)
+        }
+
+        fn join(&self, buffers: &[Bytes], _: &[NewInner], _: &mut Scratch) -> CodecResult<JoinedObject> {
+            Ok(JoinedObject { parts: buffers.to_vec(), is_empty: false })
+        }
+    }
+
+    #[test]
+    fn scratch_memory_does_not_grow_when_other_threads_start_first() {
+        let elements = vec![1; LEN];
+        let source = Source::dense(&elements, &[LEN as u64], 1).unwrap();
+        let (mut own, mut other) = (Scratch::new(), Scratch::new());
+        let mut sizes = Vec::new();
+        for _ in 0..10 {
+            let encoding = Encoding::new(Box::new(Two), None, Some(&mut own), LEN).unwrap();
+            let values = |_: &Region, scratch: &mut Scratch, encode: &mut Encode<'_>| {
+                encode(&source, scratch).map(Some)
+            };
+            encoding.encode(0, &mut other, values).unwrap();
+            encoding.encode(1, &mut own, values).unwrap();
+            let (value, _) = encoding.join(&mut own).unwrap();
+            assert_eq!(value.len(), 2 * LEN as u64);
+            value.recycle(Some(&mut own));
+            sizes.push(own.bytes() + other.bytes());
+        }
+        assert!(
+            (2 * LEN..4 * LEN).contains(&sizes[0]) && sizes.iter().all(|size| *size == sizes[0]),
+            "{sizes:?}"
+        );
     }
 }

@@ -138,11 +138,11 @@ impl<P: WritePlan> Task for Write<P> {
         cell: &P::Cell,
         held: &Held,
         _: Option<&()>,
-        scratch: Option<&mut Scratch>,
+        mut scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Found<P>> {
-        let (mut object, condition) = self.current(cell, &held.key, scratch).await?;
+        let (mut object, condition) = self.current(cell, &held.key, scratch.as_deref_mut()).await?;
         let bytes = object.as_ref().map_or(0, |object| object.len() as u64);
-        let encoding = caught(|| self.encoding(cell, &mut object))?;
+        let encoding = caught(|| self.encoding(cell, &mut object, scratch))?;
         Ok(Found { key: held.key.clone(), object, bytes, condition, encoding })
     }
 
@@ -255,6 +255,7 @@ impl<P: WritePlan> Write<P> {
         &self,
         cell: &P::Cell,
         object: &mut Option<Loaded>,
+        scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Option<(Encoding, P::Inner)>> {
         let (core, shape) = (&*self.core, P::shape(cell));
         let picks = self.plan.selected(core, cell);
@@ -265,11 +266,11 @@ impl<P: WritePlan> Write<P> {
         core.check_chunk(&inner)?;
         let (mut memory, mut old) = (None, None);
         if let Some(object) = object.take() {
-            let (bytes, scratch) = object.into_bytes();
+            let (bytes, whole) = object.into_bytes();
             update.feed(bytes.clone())?;
-            (memory, old) = (Some(scratch), Some(bytes));
+            (memory, old) = (Some(whole), Some(bytes));
         }
-        let encoding = Encoding::new(update, memory, byte_len(&inner, core.size)?)?;
+        let encoding = Encoding::new(update, memory, scratch, byte_len(&inner, core.size)?)?;
         Ok(Some((encoding, self.plan.inner(core, cell, old))))
     }
 
