@@ -63,7 +63,7 @@ Examples:
   zarr info --cdl weather.zarr > weather.cdl";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let target = Target::find(&args.store, stores)?;
+    let target = Target::find(&args.store, &stores.cached())?;
     let (node, notes) = target.node()?;
     if args.cdl {
         return cdl(&target, args.source, &node);

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::{StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, block_on};
-use zarr_store::Traced;
-use zarr_store::{Access, Located, Scheme, Schemes};
+use zarr_store::{Access, CacheOptions, Cached, Located, Scheme, Schemes, Traced};
 use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 use zarr_store_fs::FsStore;
 
@@ -34,10 +33,12 @@ const FEATURES: [(&str, &str); 7] = [
 ];
 
 /// The stores that a verb can reach.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Stores {
     schemes: Schemes,
     access: Access,
+    /// Whether repeated reads are answered from memory.
+    is_cached: bool,
 }
 
 impl Stores {
@@ -47,7 +48,12 @@ impl Stores {
     }
 
     pub(crate) fn of(schemes: Schemes, access: Access) -> Self {
-        Self { schemes, access }
+        Self { schemes, access, is_cached: false }
+    }
+
+    /// Returns the same stores with repeated reads answered from memory: for a verb that reads documents several times.
+    pub(crate) fn cached(&self) -> Self {
+        Self { is_cached: true, ..self.clone() }
     }
 
     /// Returns `given` as a URL, or `None` if it is a directory. The path of an archive, or of a node in it, is one.
@@ -88,12 +94,17 @@ impl Stores {
 
     fn located(&self, url: &str, access: &Access) -> Result<Located, Failure> {
         let located = block_on(self.schemes.open(url, access)).map_err(|e| self.unopened(url, &e))?;
-        Ok(Located { storage: self.traced(located.storage), ..located })
+        Ok(Located { storage: self.layered(located.storage), ..located })
     }
 
     /// Returns the storage of a directory, confined if that is asked for. Its requests are traced, if a trace is wanted.
     pub(crate) fn directory(&self, store: FsStore) -> StoreResult<Storage> {
-        Ok(self.traced(if self.access.confined { store.confined()? } else { store }))
+        Ok(self.layered(if self.access.confined { store.confined()? } else { store }))
+    }
+
+    fn layered(&self, storage: impl Into<Storage>) -> Storage {
+        let storage = self.traced(storage);
+        if self.is_cached { Cached::over(&storage, CacheOptions::default()).0 } else { storage }
     }
 
     /// Returns a storage whose requests are traced, if a trace is wanted. Stores in the network trace their requests

@@ -1,10 +1,13 @@
 //! Stores of a service with a listing, and of a web server without one: requests, and what is printed.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::args;
 use crate::bucket::Bucket;
 use crate::harness::{Folder, array, zarr};
+use crate::weather::weather;
 
 /// Makes an array with this number of chunks of one byte.
 fn tiny(bucket: &Bucket, key: &str, chunks: u64) {
@@ -146,4 +149,26 @@ fn data_on_a_web_server_is_looked_for_at_each_key() {
     bucket.put("h.zarr/a/c/1", [1]);
     let report = zarr(["validate", "--data", "--json", &url]).exits(5).json();
     assert_eq!((&report["errors"], &report["missing_chunks"]), (&json!(1), &json!(1)));
+}
+
+#[test]
+fn a_group_is_described_with_one_read_of_each_object() {
+    for is_consolidated in [true, false] {
+        let (folder, bucket) = (Folder::new(), Bucket::new());
+        let path = weather(&folder);
+        if !is_consolidated {
+            zarr(args!["consolidate", "--remove", &path]).ok();
+        }
+        bucket.upload(&path, "weather.zarr");
+        for args in [&["info"][..], &["info", "--json"], &["info", "--no-consolidated"], &["info", "--cdl"]] {
+            let (done, requests) = bucket.zarr(args.iter().chain(&["s3://bucket/weather.zarr"]));
+            done.ok();
+            let mut seen: BTreeMap<_, usize> = BTreeMap::new();
+            for (_, target) in requests.iter().filter(|(_, target)| !target.contains("list-type=")) {
+                *seen.entry(target).or_default() += 1;
+            }
+            seen.retain(|_, times| *times > 1);
+            assert!(seen.is_empty(), "{args:?}: {seen:?} of {}", requests.len());
+        }
+    }
 }
