@@ -33,11 +33,7 @@ fn main() -> Result<()> {
                 "write-all" | "write-boxes" => format!("{}/0", args.text("out")?),
                 _ => args.text("path")?.to_owned(),
             };
-            match open_array(&args, &path)?.data_type() {
-                DataType::UInt16 => typed::<u16>(&args, &mut report)?,
-                DataType::Float32 => typed::<f32>(&args, &mut report)?,
-                other => bail!("no element for {other}"),
-            }
+            typed(&args, &mut report, open_array(&args, &path)?.data_type())?;
         }
         op => {
             unsupported(op);
@@ -53,19 +49,45 @@ trait Number: Element + Plain {
     fn small(n: u64) -> Self;
 }
 
-impl Number for u16 {
-    fn small(n: u64) -> Self {
-        Self::try_from(n).unwrap_or(0)
-    }
+/// Makes numbers of Rust types, and the choice of one by its data type.
+macro_rules! numbers {
+    ($($data_type:ident: $of:ty,)*) => {
+        $(impl Number for $of {
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_precision_loss,
+                clippy::cast_possible_wrap,
+                clippy::cast_lossless,
+                reason = "the numbers are below 61"
+            )]
+            fn small(n: u64) -> Self {
+                n as Self
+            }
+        })*
+
+        fn typed(args: &Args, report: &mut Report, data_type: &DataType) -> Result<()> {
+            match data_type {
+                $(DataType::$data_type => repeated::<$of>(args, report),)*
+                other => bail!("no element for {other}"),
+            }
+        }
+    };
 }
 
-impl Number for f32 {
-    fn small(n: u64) -> Self {
-        Self::from(u16::try_from(n).unwrap_or(0))
-    }
+numbers! {
+    Int8: i8,
+    Int16: i16,
+    Int32: i32,
+    Int64: i64,
+    UInt8: u8,
+    UInt16: u16,
+    UInt32: u32,
+    UInt64: u64,
+    Float32: f32,
+    Float64: f64,
 }
 
-fn typed<T: Number>(args: &Args, report: &mut Report) -> Result<()> {
+fn repeated<T: Number>(args: &Args, report: &mut Report) -> Result<()> {
     for repetition in 0..args.number("reps", 1)? {
         match args.op.as_str() {
             "read-all" => {
