@@ -103,7 +103,7 @@ impl Chunks {
         let ranges: Option<Vec<_>> = selection.resolve(shape)?.iter().map(Along::ascending).collect();
         let ranges = ranges
             .ok_or_else(|| ArrayError::invalid("chunks are selected by ranges, not by lists of positions"))?;
-        let plan = Plan::new(&ranges, shape, &*grid, None)?;
+        let plan = Plan::new(ranges, shape, &*grid, None)?;
         Ok(Self { grid, shape: shape.into(), next: 0, end: plan.cells(), plan: Arc::new(plan) })
     }
 

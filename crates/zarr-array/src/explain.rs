@@ -168,7 +168,7 @@ impl Core {
         key: &Key,
     ) -> ArrayResult<Option<Vec<InnerChunk>>> {
         let picked: Vec<Picked> = shape.iter().map(|n| Picked::whole(*n)).collect();
-        let plan = Plan::new(&picked, shape, &RegularGrid::new(shape)?, self.inner())?;
+        let plan = Plan::new(picked, shape, &RegularGrid::new(shape)?, self.inner())?;
         let cell = Cell { chunk, ..plan.cell(0) };
         let opened = match plan.blocks(&cell) {
             1 => None,

@@ -119,7 +119,7 @@ impl Plan {
     /// # Errors
     /// When the grid ends inside the selection, or the plan has 2^64 cells or more.
     pub(crate) fn new(
-        picked: &[Picked],
+        picked: Vec<Picked>,
         shape: &[u64],
         grid: &dyn ChunkGrid,
         inner: Option<Inner>,
@@ -130,12 +130,13 @@ impl Plan {
             dims().map(|(dim, p)| Ok(Cut::even(p.start, p.step, p.count, inner.shape[dim])?)).collect()
         });
         let cells = chunks.iter().map(Cut::len).collect::<Dims>().product();
+        let leaves = leaves.transpose().map_err(|e: ArrayError| e)?;
         Ok(Self {
-            picked: picked.to_vec(),
             shape: shape.into(),
             steps: picked.iter().map(|p| p.step).collect(),
+            picked,
             chunks,
-            leaves: leaves.transpose().map_err(|e: ArrayError| e)?,
+            leaves,
             inner,
             cells: cells.ok_or_else(|| {
                 ArrayError::new(ArrayErrorKind::LimitExceeded, "the selection touches 2^64 chunks or more")
@@ -364,7 +365,7 @@ mod tests {
             let end = (start + count).min(length);
             let grid = RegularGrid::new([chunk]).unwrap();
             let picked = resolve(Selection::new(vec![Axis::step(start..end, step)]), &[length]);
-            let plan = Plan::new(&picked, &[length], &grid, None).unwrap();
+            let plan = Plan::new(picked.clone(), &[length], &grid, None).unwrap();
             let mut got = Vec::new();
             for number in 0..plan.cells() {
                 let cell = plan.cell(number);
@@ -395,7 +396,7 @@ mod tests {
             let axes = [0, 1].map(|dim| Axis::step(from[dim]..to[dim], step[dim]));
             let picked = resolve(Selection::from(axes), &shape);
             let inner = Inner { shape: inner[..].into(), together };
-            let plan = Plan::new(&picked, &shape, &grid, Some(inner.clone())).unwrap();
+            let plan = Plan::new(picked.clone(), &shape, &grid, Some(inner.clone())).unwrap();
             let full: Vec<u64> = picked.iter().map(|p| p.count).collect();
             let mut result = vec![0_u16; usize::try_from(full[0] * full[1]).unwrap()];
             let tiles = zarr_strided::Destination::of(&mut result, &full).unwrap().split(plan.cuts()).unwrap();
@@ -426,8 +427,8 @@ mod tests {
     fn an_empty_selection_has_no_cell_and_a_scalar_has_one() {
         let grid = RegularGrid::new([4, 4]).unwrap();
         let picked = resolve(Selection::from([0..0, 0..9]), &[0, 9]);
-        assert_eq!(Plan::new(&picked, &[0, 9], &grid, None).unwrap().cells(), 0);
-        let scalar = Plan::new(&[], &[], &RegularGrid::new([]).unwrap(), None).unwrap();
+        assert_eq!(Plan::new(picked, &[0, 9], &grid, None).unwrap().cells(), 0);
+        let scalar = Plan::new(Vec::new(), &[], &RegularGrid::new([]).unwrap(), None).unwrap();
         assert_eq!(scalar.cells(), 1);
         assert!(scalar.cell(0).complete);
     }

@@ -38,7 +38,7 @@ pub(crate) enum Order {
     List(Vec<u64>),
 }
 
-/// The order of the elements of a selection along each of its dimensions.
+/// The order of the elements of a selection along each of its dimensions. It is empty if the plan has this order.
 pub(crate) struct Orders(Vec<Order>);
 
 impl Target {
@@ -75,12 +75,14 @@ impl Target {
         let ranges: Option<Vec<Picked>> = places.iter().map(Along::ascending).collect();
         let (plan, orders) = match ranges {
             Some(picked) => {
-                let plan = Plan::new(&picked, &core.shape, &*core.grid, core.inner())?;
-                let order = |along: &Along| match along {
-                    Along::Steps { reversed: true, .. } => Order::Reversed,
-                    _ => Order::Same,
+                let plan = Plan::new(picked, &core.shape, &*core.grid, core.inner())?;
+                let is_reversed = |along: &Along| matches!(along, Along::Steps { reversed: true, .. });
+                let order = |along: &Along| if is_reversed(along) { Order::Reversed } else { Order::Same };
+                let orders = match places.iter().any(is_reversed) {
+                    true => places.iter().map(order).collect(),
+                    false => Vec::new(),
                 };
-                (TargetPlan::Ranges(plan), places.iter().map(order).collect())
+                (TargetPlan::Ranges(plan), orders)
             }
             None => {
                 let (plan, orders) = PickPlan::new(core, &places)?;

@@ -349,6 +349,19 @@ fn a_typed_read_needs_little_more_than_its_result() {
     }
 }
 
+#[test]
+fn an_element_is_read_with_few_allocations() {
+    let _turn = TURN.lock();
+    let (_folder, array) = stored(0);
+    let read = |at: u64| array.read::<u16>([at, at]).unwrap();
+    read(0);
+    let before = ALL.load(Relaxed);
+    (0..100).for_each(|at| drop(read(at * 7)));
+    let made = ALL.load(Relaxed) - before;
+    // Selection, plan, result, ranges and requests: one or a few each, none for each dimension.
+    assert!(made <= 100 * 17, "{made} allocations for 100 elements");
+}
+
 #[cfg(feature = "arrow")]
 #[test]
 fn a_million_strings_of_arrow_are_not_a_million_allocations() {

@@ -97,13 +97,17 @@ impl FsStore {
             return Ok(None);
         };
         let size = object.size;
-        let spans = read.ranges.iter().map(|range| range.resolve(size)).collect::<StoreResult<Vec<_>>>()?;
-        let total = spans.iter().fold(0_u64, |sum, span| sum.saturating_add(span.end - span.start));
+        let mut total = 0_u64;
+        for range in read.ranges {
+            let span = range.resolve(size)?;
+            total = total.saturating_add(span.end - span.start);
+        }
         if total > read.into.limit() {
             return Err(read.into.too_large(Some(size)));
         }
         let mut rest = read.into.grow(total)?;
-        for span in spans {
+        for range in read.ranges {
+            let span = range.resolve(size)?;
             // The sum fits into memory, so each term does.
             let len = usize::try_from(span.end - span.start).unwrap_or(0);
             let (part, behind) = rest.split_at_mut(len);

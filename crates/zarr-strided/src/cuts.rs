@@ -32,8 +32,9 @@ pub struct Cut {
     start: u64,
     step: u64,
     count: u64,
-    /// The runs of intervals that have elements.
-    runs: Vec<Run>,
+    /// The first run of intervals that have elements, and the others. Most cuts have one, and need no allocation.
+    first: Option<Run>,
+    more: Vec<Run>,
     pieces: u64,
 }
 
@@ -65,9 +66,7 @@ pub struct CutPiece {
 impl Cut {
     /// Returns a cut with one piece of all `count` elements. If `count` is 0, it has no piece.
     pub fn whole(count: u64) -> Self {
-        let run = Run { piece: 0, element: 0, interval: 0, start: 0, length: u64::MAX };
-        let (runs, pieces) = if count == 0 { (Vec::new(), 0) } else { (vec![run], 1) };
-        Cut { start: 0, step: 1, count, runs, pieces }
+        Self::single(0, 1, count, Run { piece: 0, element: 0, interval: 0, start: 0, length: u64::MAX })
     }
 
     /// Returns a cut with one piece of `count` elements at distances of `step`, from position `start`. All of them are
@@ -88,9 +87,13 @@ impl Cut {
             return Err(beyond(start, last, span.end));
         }
         let run = Run { piece: 0, element: 0, interval, start: span.start, length: span.end - span.start };
-        // One piece, also if the step is longer than the interval: then it has one element.
-        let (runs, pieces) = if count == 0 { (Vec::new(), 0) } else { (vec![run], 1) };
-        Ok(Cut { start, step, count, runs, pieces })
+        Ok(Self::single(start, step, count, run))
+    }
+
+    /// Returns a cut with one piece, also if the step is longer than the interval: then it has one element.
+    fn single(start: u64, step: u64, count: u64, run: Run) -> Self {
+        let first = (count > 0).then_some(run);
+        Cut { start, step, count, pieces: first.iter().len() as u64, first, more: Vec::new() }
     }
 
     /// Cuts `count` elements at distances of `step`, from position `start`, at every multiple of `length`.
@@ -124,7 +127,7 @@ impl Cut {
         intervals: impl IntoIterator<Item = (u64, u64)>,
     ) -> Result<Self, StridedError> {
         let last = last(start, step, count)?;
-        let mut cut = Cut { start, step, count, runs: Vec::new(), pieces: 0 };
+        let mut cut = Cut { start, step, count, first: None, more: Vec::new(), pieces: 0 };
         let (mut interval, mut position, mut element) = (0_u64, 0_u64, 0);
         for (length, times) in intervals {
             if element == count {
@@ -135,7 +138,10 @@ impl Cut {
             if stop > element {
                 let run = Run { piece: cut.pieces, element, interval, start: position, length };
                 cut.pieces = run.piece + cut.piece_in(&run, stop - 1) + 1;
-                cut.runs.push(run);
+                match cut.first {
+                    None => cut.first = Some(run),
+                    Some(_) => cut.more.push(run),
+                }
                 element = stop;
             }
             (interval, position) = (interval.saturating_add(times), end);
@@ -166,8 +172,7 @@ impl Cut {
         if number >= self.pieces {
             return None;
         }
-        let at = self.runs.partition_point(|run| run.piece <= number).checked_sub(1)?;
-        let run = &self.runs[at];
+        let (run, next) = self.last_run(|run| run.piece <= number)?;
         let nth = number - run.piece;
         let within = match self.step <= run.length {
             true => (self.position(run.element) - run.start) / run.length + nth,
@@ -175,7 +180,7 @@ impl Cut {
         };
         let start = run.start + within * run.length;
         // Clip pieces to the bounds of their run, whatever the intervals are. This makes them disjoint.
-        let bound = self.runs.get(at + 1).map_or(self.count, |next| next.element);
+        let bound = next.map_or(self.count, |next| next.element);
         let elements = match self.step <= run.length {
             true => {
                 let end = self.before(start.saturating_add(run.length)).min(bound);
@@ -191,24 +196,31 @@ impl Cut {
         if element >= self.count {
             return None;
         }
-        let run = &self.runs[self.runs.partition_point(|run| run.element <= element).checked_sub(1)?];
+        let (run, _) = self.last_run(|run| run.element <= element)?;
         Some(run.piece + self.piece_in(run, element))
     }
 
     /// Returns the number of the piece of an interval, or `None` if the interval has no elements.
     pub fn find_interval(&self, interval: u64) -> Option<u64> {
-        let at = self.runs.partition_point(|run| run.interval <= interval).checked_sub(1)?;
-        let run = &self.runs[at];
+        let (run, next) = self.last_run(|run| run.interval <= interval)?;
         let start = (interval - run.interval).checked_mul(run.length)?.checked_add(run.start)?;
         let element = self.before(start).max(run.element);
-        let bound = self.runs.get(at + 1).map_or(self.count, |next| next.element);
+        let bound = next.map_or(self.count, |next| next.element);
         let is_hit = element < bound && self.position(element) - start < run.length;
         is_hit.then(|| run.piece + self.piece_in(run, element))
     }
 
     /// The length of the longest interval with a piece, or 0 without pieces.
     pub fn longest(&self) -> u64 {
-        self.runs.iter().map(|run| run.length).max().unwrap_or(0)
+        self.first.iter().chain(&self.more).map(|run| run.length).max().unwrap_or(0)
+    }
+
+    /// Returns the last run that is `reached`, and the run after it. All runs before a reached one are reached.
+    fn last_run(&self, reached: impl Fn(&Run) -> bool) -> Option<(&Run, Option<&Run>)> {
+        let first = self.first.as_ref().filter(|run| reached(run))?;
+        let next = self.more.partition_point(reached);
+        let run = next.checked_sub(1).map_or(first, |last| &self.more[last]);
+        Some((run, self.more.get(next)))
     }
 
     fn position(&self, element: u64) -> u64 {
@@ -335,8 +347,9 @@ pub(crate) struct Grid {
     whole: Layout,
     cuts: Vec<Cut>,
     cells: u64,
-    /// One bit per cell: whether it is taken.
-    taken: Vec<AtomicU64>,
+    /// One bit per cell: whether it is taken. The first 64 cells need no allocation.
+    taken: AtomicU64,
+    more_taken: Vec<AtomicU64>,
 }
 
 // SAFETY: the pointer represents a mutable borrow of bytes, or owned bytes.
@@ -357,13 +370,13 @@ impl Grid {
             return Err(StridedError::Shape { expected: (*whole.shape).into(), got: (*shape).into() });
         }
         let cells = cuts.cells()?;
-        let words = usize::try_from(cells.div_ceil(64)).unwrap_or(usize::MAX);
-        let mut taken = Vec::new();
-        taken
+        let words = usize::try_from(cells.div_ceil(64).saturating_sub(1)).unwrap_or(usize::MAX);
+        let mut more_taken = Vec::new();
+        more_taken
             .try_reserve_exact(words)
             .map_err(|_| StridedError::Memory { bytes: words.saturating_mul(8) })?;
-        taken.resize_with(words, AtomicU64::default);
-        Ok(Grid { first, whole, cuts: cuts.0, cells, taken })
+        more_taken.resize_with(words, AtomicU64::default);
+        Ok(Grid { first, whole, cuts: cuts.0, cells, taken: AtomicU64::new(0), more_taken })
     }
 
     pub(crate) fn cells(&self) -> u64 {
@@ -379,8 +392,9 @@ impl Grid {
             return None;
         }
         let bit = 1 << (cell % 64);
+        let word = (cell / 64).checked_sub(1).map_or(&self.taken, |word| &self.more_taken[index(word)]);
         // Relaxed: the bytes of cells are independent, and the bit alone decides who takes a cell.
-        if self.taken[index(cell / 64)].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+        if word.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
             return None;
         }
         let mut layout = self.whole.clone();
