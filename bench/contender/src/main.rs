@@ -260,7 +260,9 @@ fn sum_up(mut lines: Vec<String>, report: &mut Report) -> Result<()> {
 }
 
 fn open_array(args: &Args, path: &str) -> Result<Array> {
-    Ok(Array::open(open_storage(args, path)?, "/", &standard())?)
+    // With the codecs of format 2, which some workloads use as filters.
+    let registry = standard().overriding(zarr_codecs_numcodecs::CODECS);
+    Ok(Array::open(open_storage(args, path)?, "/", &registry)?)
 }
 
 /// What is read: a directory, or the prefix of a bucket.
