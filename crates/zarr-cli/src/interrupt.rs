@@ -15,14 +15,51 @@ const INTERRUPTED: i32 = 130;
 /// leaves it.
 pub(crate) fn saying(words: String) -> Guard {
     *WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
-    let end = || {
-        let words = WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
-        say(&words.map_or_else(|| "interrupted".to_owned(), |words| format!("interrupted; {words}")));
-        process::exit(INTERRUPTED);
-    };
-    // Where there are no signals, Ctrl-C ends the process without words.
-    let _ = ctrlc::try_set_handler(end);
+    listen();
     Guard
+}
+
+/// Ends the process with the words of the moment.
+fn end() {
+    let words = WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    say(&words.map_or_else(|| "interrupted".to_owned(), |words| format!("interrupted; {words}")));
+    process::exit(INTERRUPTED);
+}
+
+/// Waits for signals from now on, in a thread of its own. If that fails, a signal ends the process without words.
+#[cfg(unix)]
+fn listen() {
+    use std::sync::Once;
+    use std::thread;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| {
+        let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+        let Ok(mut signals) = Signals::new(signals) else { return };
+        let wait = move || signals.forever().next().into_iter().for_each(|_| end());
+        let _ = thread::Builder::new().spawn(wait);
+    });
+}
+
+/// Whether the process was started with a signal ignored, as by `nohup` or in the background of a script. Such a signal
+/// stays ignored. Only Linux tells; elsewhere a hangup is left as it is.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    match ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok()) {
+        Some(signals) => signals >> (signal - 1) & 1 == 1,
+        None => signal == signal_hook::consts::SIGHUP,
+    }
+}
+
+#[cfg(not(unix))]
+fn listen() {
+    // An error means that this was done before.
+    let _ = ctrlc::try_set_handler(end);
 }
 
 /// Long work that can be interrupted.

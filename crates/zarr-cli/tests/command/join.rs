@@ -17,15 +17,23 @@ fn maps(folder: &Folder) {
 }
 
 fn start(folder: &Folder, arguments: &str) -> Child {
-    let mut command = command();
+    start_by(command(), folder, arguments)
+}
+
+fn start_by(mut command: Command, folder: &Folder, arguments: &str) -> Child {
     command.current_dir(folder.path()).args(arguments.split(' '));
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Ends a copy to `b.zarr` while it copies. On a busy machine a copy may be faster; then the next one is ended.
-fn interrupted(folder: &Folder, arguments: &str, end: impl Fn(&mut Child)) -> Output {
+fn interrupted(
+    command: impl Fn() -> Command,
+    folder: &Folder,
+    arguments: &str,
+    end: impl Fn(&mut Child),
+) -> Output {
     for _ in 0..100 {
-        let mut copy = start(folder, arguments);
+        let mut copy = start_by(command(), folder, arguments);
         let places = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
         while copy.try_wait().unwrap().is_none()
             && !places().any(|place| place.join(".zarr-copy.json").exists())
@@ -79,7 +87,7 @@ fn an_unfinished_shared_copy_is_named_continued_and_erased() {
     let folder = Folder::new();
     maps(&folder);
     let shared = "copy maps.zarr b.zarr --chunks 300,8,8 --max-memory 3MB --join night-1 --lease 0.2 --json";
-    interrupted(&folder, shared, |copy| copy.kill().unwrap());
+    interrupted(command, &folder, shared, |copy| copy.kill().unwrap());
     assert!(!folder.path().join("b.zarr/zarr.json").exists());
     let plain = zarr_in(folder.path(), "copy maps.zarr b.zarr".split(' '));
     plain.fails(2, &["unfinished copy that processes share", "--join", "zarr rm --unfinished"]);
@@ -121,7 +129,7 @@ fn ignores_interrupts() -> bool {
     ignored.is_some_and(|signals| signals & 0b10 != 0)
 }
 
-/// Ctrl-C of a copy, and of a process that shares one.
+/// Signals that end a copy, and a process that shares one.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_copy_says_how_to_go_on() {
@@ -131,20 +139,28 @@ fn an_interrupted_copy_says_how_to_go_on() {
     }
     let folder = Folder::new();
     maps(&folder);
-    for (options, words) in [
-        (
-            "--chunks 300,8,8 --max-memory 3MB",
-            "`--resume` continues it, and `zarr rm --unfinished` erases it",
-        ),
-        ("--chunks 300,8,8 --max-memory 3MB --join a", "the same command does"),
+    let resumed = "`--resume` continues it, and `zarr rm --unfinished` erases it";
+    // It ignores the hangup, and no other signal.
+    let nohup: fn() -> Command = || {
+        let mut nohup = Command::new("nohup");
+        nohup.arg(command().get_program()).stdin(Stdio::null());
+        nohup
+    };
+    for (command, signal, options, words) in [
+        (command as fn() -> Command, "-INT", "", resumed),
+        (command, "-INT", " --join a", "the same command does"),
+        (command, "-TERM", "", resumed),
+        (nohup, "-INT", "", resumed),
+        (nohup, "-TERM", "", resumed),
     ] {
-        let output = interrupted(&folder, &format!("copy maps.zarr b.zarr {options}"), |copy| {
-            Command::new("kill").args(["-INT", &copy.id().to_string()]).status().unwrap();
+        let arguments = format!("copy maps.zarr b.zarr --chunks 300,8,8 --max-memory 3MB{options}");
+        let output = interrupted(command, &folder, &arguments, |copy| {
+            Command::new("kill").args([signal, &copy.id().to_string()]).status().unwrap();
         });
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(
             output.status.code() == Some(130) && err.contains("interrupted; ") && err.contains(words),
-            "{options}: {}: {err}",
+            "{signal}{options}: {}: {err}",
             output.status
         );
         zarr_in(folder.path(), ["rm", "--unfinished", "b.zarr"]).ok();
