@@ -38,7 +38,7 @@ pub(crate) async fn children(
         None => list(shared, prefix).await?,
     };
     let looks = candidates(prefix, names, format).map(|name| look(shared, name));
-    let children: Vec<_> = stream::iter(looks).buffered(shared.at_once()).try_collect().await?;
+    let children: Vec<_> = stream::iter(looks).buffered(shared.at_once).try_collect().await?;
     Ok(children.into_iter().flatten().collect())
 }
 

@@ -7,6 +7,7 @@ use zarr_array::meta::json::Object;
 use zarr_array::meta::path::normalize;
 use zarr_array::meta::{GroupMeta, Ignore, NodeMeta, Sink, Strict};
 use zarr_array::traits::Prefix;
+use zarr_array::traits::store::Drive;
 use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node};
 use zarr_engine::Gate;
 use zarr_store::Consolidated;
@@ -51,7 +52,9 @@ pub(crate) struct Shared {
     pub(crate) only: Option<Format>,
     pub(crate) registry: Registry,
     pub(crate) options: GroupOptions,
-    /// Limits the requests of a listing in flight.
+    /// The number of documents that one caller reads at once.
+    pub(crate) at_once: usize,
+    /// Limits the requests in flight of all callers.
     pub(crate) gate: Gate,
 }
 
@@ -167,18 +170,18 @@ impl Shared {
     /// Makes the shared state without consolidated metadata.
     pub(crate) fn new(storage: Storage, registry: &Registry, options: &GroupOptions) -> Self {
         let at_once = options.at_once.unwrap_or_else(|| node::at_once(&storage));
+        let most = match (options.at_once, storage.capabilities().drive) {
+            // Each caller works on its own thread, and need not wait for another.
+            (None, Drive::Inline) => usize::MAX,
+            _ => at_once,
+        };
         let (registry, options) = (registry.clone(), options.clone());
-        Self { storage, layer: None, only: None, registry, options, gate: Gate::new(at_once, u64::MAX) }
+        Self { storage, layer: None, only: None, registry, options, at_once, gate: Gate::new(most, u64::MAX) }
     }
 
     /// Returns the storage without the layer of consolidated metadata.
     pub(crate) fn store(&self) -> &Storage {
         self.layer.as_ref().map_or(&self.storage, Consolidated::inner)
-    }
-
-    /// Returns how many documents are read at once.
-    pub(crate) fn at_once(&self) -> usize {
-        self.gate.width()
     }
 
     pub(crate) fn array_options(&self) -> OpenOptions {

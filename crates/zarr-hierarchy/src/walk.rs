@@ -122,7 +122,7 @@ impl Walk {
             Next::Listed(_) => None,
         });
         let next = next.filter(|group| group.depth <= self.most && !self.ahead.contains_key(&group.prefix));
-        let groups: Vec<Below> = next.take(self.shared.at_once() - 1).collect();
+        let groups: Vec<Below> = next.take(self.shared.at_once - 1).collect();
         let looks: Vec<_> = std::iter::once(group)
             .chain(&groups)
             .map(|group| children(&self.shared, &group.prefix, group.format))

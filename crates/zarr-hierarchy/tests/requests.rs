@@ -1,8 +1,9 @@
 //! The numbers of requests, which are the same on every machine.
 
 use std::sync::atomic::Ordering;
+use std::thread;
 
-use crate::common::hooked::slow;
+use crate::common::hooked::{meeting, slow};
 use crate::common::{ARRAY, ARRAY2, GROUP, GROUP2, array_meta, cost, key, open, open_with, store};
 use zarr_hierarchy::zarr_array::traits::block_on;
 use zarr_hierarchy::zarr_array::{Registry, Storage, blocking::Array, standard};
@@ -94,6 +95,20 @@ fn documents_are_read_at_once_within_the_limit() {
         assert_eq!(open_with(&slow, options).children().unwrap().len() as u64, K);
         assert_eq!(waited.load(Ordering::SeqCst), most);
     }
+}
+
+/// A local store works on the thread of its caller, which need not wait for the reads of another thread.
+#[test]
+fn threads_that_share_a_group_read_a_local_store_at_once() {
+    let (storage, _) = flat(1, ("zarr.json", GROUP), ("zarr.json", ARRAY));
+    let (local, most) = meeting(&storage);
+    let root = &open(&local);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| assert_eq!(root.children().unwrap().len(), 1));
+        }
+    });
+    assert_eq!(most.load(Ordering::SeqCst), 2);
 }
 
 /// A tree of many small groups is not listed one group after the other.

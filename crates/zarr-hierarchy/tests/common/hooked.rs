@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::future::{poll_fn, ready};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::Poll;
+use std::time::Duration;
 
 use zarr_hierarchy::zarr_array::Storage;
 use zarr_hierarchy::zarr_array::traits::{
@@ -83,6 +84,29 @@ pub(crate) fn slow(storage: &Storage) -> (Storage, Arc<AtomicUsize>) {
         }
     };
     (Hooked::over(storage, Capabilities::remote(8, 0), before), most)
+}
+
+/// A local storage. After the first read, which opens a group, reads wait until two of them are under way, and at most
+/// some seconds. Returns also the largest number of reads under way at once.
+pub(crate) fn meeting(storage: &Storage) -> (Storage, Arc<AtomicUsize>) {
+    const LONGEST: Duration = Duration::from_secs(10);
+    let most = Arc::new(AtomicUsize::new(0));
+    let (met, is_opened) = (most.clone(), AtomicBool::new(false));
+    let now = Arc::new((Mutex::new(0), Condvar::new()));
+    let before = move |_| {
+        let (now, met, waits) = (now.clone(), met.clone(), is_opened.swap(true, Ordering::SeqCst));
+        async move {
+            let (count, changed) = &*now;
+            let mut reads = count.lock().unwrap();
+            *reads += 1;
+            met.fetch_max(*reads, Ordering::SeqCst);
+            changed.notify_all();
+            let is_alone = |_: &mut usize| waits && met.load(Ordering::SeqCst) < 2;
+            *changed.wait_timeout_while(reads, LONGEST, is_alone).unwrap().0 -= 1;
+            Ok(())
+        }
+    };
+    (Hooked::over(storage, storage.capabilities(), before), most)
 }
 
 impl fmt::Debug for Hooked {
