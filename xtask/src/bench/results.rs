@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The name of our contender.
+/// The name of our contender. Others of this project, such as the package for Python, have names that begin with it and
+/// are no rivals.
 const OURS: &str = "ours";
 /// Contenders that are bounds, not implementations.
 const BOUNDS: [&str; 2] = [SOL, "sol-4k"];
@@ -157,7 +158,7 @@ impl Results {
                 OURS => run.ours = Some(outcome),
                 _ if failure.is_some() => {}
                 SOL => run.sol = Some(outcome),
-                name if BOUNDS.contains(&name) => {}
+                name if BOUNDS.contains(&name) || name.starts_with(OURS) => {}
                 _ => drop(run.rivals.insert(contender, outcome)),
             }
         }
