@@ -3,7 +3,7 @@
   python3 workloads.py FOLDER NAME=COMMAND…      (needs: pip install zarr)
 
 A command speaks the contract of the harness (`read-all` and `read-boxes`): target/release/bench-contender and the programs of
-its rivals. The arrays are made with zarr-python in FOLDER, 1 GB in all. The contenders take turns in each of five rounds; the
+its rivals. The arrays are made with zarr-python in FOLDER, 0.6 GB in all. The contenders take turns in each of five rounds; the
 best time of each is printed, and how many times longer it takes than the first contender. A contender that cannot read an
 array says so, and one that reads other elements ends the run."""
 import json
@@ -26,7 +26,7 @@ def elements(shape, data_type):
     noise = numpy.random.default_rng(1).integers(0, 8, shape, dtype="u1")
     if numpy.dtype(data_type).kind == "f":
         return (smooth + noise / 1024).astype(data_type)
-    return ((smooth + len(shape)) * 20).astype(data_type) * 1 + noise.astype(data_type)
+    return ((smooth + len(shape)) * 20).astype(data_type) + noise.astype(data_type)
 
 
 # name: shape, data type, chunks, box, options
@@ -99,7 +99,7 @@ def measure(name, contenders, arguments):
             sums[contender] = answer["crc32"]
             time = min(zip(answer["secs"], answer["cpu"]))
             best[contender] = min(best.get(contender, time), time)
-    assert len(set(sums.values())) == 1, f"{name}: different elements: {sums}"
+    assert len(set(sums.values())) <= 1, f"{name}: different elements: {sums}"
     first = best.get(next(iter(contenders)), (float("nan"),))[0]
     for contender in contenders:
         if contender in best:
