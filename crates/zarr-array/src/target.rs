@@ -38,7 +38,8 @@ pub(crate) enum Order {
     List(Vec<u64>),
 }
 
-/// The order of the elements of a selection along each of its dimensions. It is empty if the plan has this order.
+/// The order of the elements of a selection along each of its dimensions. An empty list stands for the order of the
+/// plan in all dimensions.
 pub(crate) struct Orders(Vec<Order>);
 
 impl Target {

@@ -26,7 +26,8 @@ fn end() {
     process::exit(INTERRUPTED);
 }
 
-/// Waits for signals from now on, in a thread of its own. If that fails, a signal ends the process without words.
+/// Waits for signals from now on, in a thread of its own. Those that the process was started with as ignored, as by `nohup` or
+/// in the background of a script, stay ignored.
 #[cfg(unix)]
 fn listen() {
     use std::sync::Once;
@@ -37,23 +38,25 @@ fn listen() {
 
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
-        let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+        let ignored = ignored();
+        let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        // After an error a signal ends the process without words.
         let Ok(mut signals) = Signals::new(signals) else { return };
-        let wait = move || signals.forever().next().into_iter().for_each(|_| end());
-        let _ = thread::Builder::new().spawn(wait);
+        thread::spawn(move || {
+            if signals.forever().next().is_some() {
+                end();
+            }
+        });
     });
 }
 
-/// Whether the process was started with a signal ignored, as by `nohup` or in the background of a script. Such a signal
-/// stays ignored. Only Linux tells; elsewhere a hangup is left as it is.
+/// Returns the ignored signals, a bit for each. Only Linux tells them; elsewhere a hangup is left as it is.
 #[cfg(unix)]
-fn is_ignored(signal: i32) -> bool {
+fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    match ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok()) {
-        Some(signals) => signals >> (signal - 1) & 1 == 1,
-        None => signal == signal_hook::consts::SIGHUP,
-    }
+    let signals = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let signals = signals.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok());
+    signals.unwrap_or(1 << (signal_hook::consts::SIGHUP - 1))
 }
 
 #[cfg(not(unix))]

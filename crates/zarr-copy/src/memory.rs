@@ -1,8 +1,7 @@
 //! The memory of a copy, which is counted before it is taken.
 
 use zarr_array::traits::Prefix;
-use zarr_array::traits::store::Drive;
-use zarr_array::{Array, ArrayResult, Cpu, OpenOptions, Registry, Storage};
+use zarr_array::{Array, ArrayResult, Cpu, OpenOptions, Registry};
 use zarr_engine::{Gate, Permit};
 use zarr_store::Prefixed;
 
@@ -95,18 +94,11 @@ impl Room {
 /// freed with the array, and not only with its storage.
 pub(crate) fn limited(array: &Array, registry: &Registry, cpu: &Cpu, in_flight: u64) -> ArrayResult<Array> {
     let storage = Prefixed::over(array.storage(), Prefix::root());
-    let requests = requests(&storage);
+    let requests = storage.capabilities().drive.most_in_flight();
     let (place, meta) = (Prefix::of_node(array.path())?, array.metadata().clone());
     let opened = OpenOptions::new().with_metadata(storage, place, meta, Vec::new(), registry)?;
     let opened = opened.with_missing_chunks(array.missing_chunks()).with_empty_chunks(array.empty_chunks());
     Ok(opened.with_cpu(cpu.clone()).with_in_flight(requests, in_flight))
-}
-
-fn requests(storage: &Storage) -> usize {
-    match storage.capabilities().drive {
-        Drive::Inline => usize::MAX,
-        remote => remote.in_flight(),
-    }
 }
 
 #[cfg(test)]

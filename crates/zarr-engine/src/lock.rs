@@ -8,7 +8,6 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use zarr_traits::store::Drive;
 use zarr_traits::{Key, Storage};
 
 /// The most encoded bytes that all reads of one storage may have in flight.
@@ -21,10 +20,7 @@ pub async fn lock(storage: &Storage, key: &Key) -> KeyGuard {
 
 /// Returns the gate that all users of `storage` share. It admits as many requests as the store supports at once.
 pub fn gate(storage: &Storage) -> Gate {
-    let width = match storage.capabilities().drive {
-        Drive::Inline => usize::MAX,
-        remote => remote.in_flight(),
-    };
+    let width = storage.capabilities().drive.most_in_flight();
     let gates = storage.shared::<Gates>();
     let mut gates = unpoisoned(&gates.0);
     if let Some(gate) = gates.iter().find(|gate| gate.width() == width) {

@@ -7,7 +7,6 @@ use zarr_array::meta::json::Object;
 use zarr_array::meta::path::normalize;
 use zarr_array::meta::{GroupMeta, Ignore, NodeMeta, Sink, Strict};
 use zarr_array::traits::Prefix;
-use zarr_array::traits::store::Drive;
 use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node};
 use zarr_engine::Gate;
 use zarr_store::Consolidated;
@@ -170,11 +169,7 @@ impl Shared {
     /// Makes the shared state without consolidated metadata.
     pub(crate) fn new(storage: Storage, registry: &Registry, options: &GroupOptions) -> Self {
         let at_once = options.at_once.unwrap_or_else(|| node::at_once(&storage));
-        let most = match (options.at_once, storage.capabilities().drive) {
-            // Each caller works on its own thread, and need not wait for another.
-            (None, Drive::Inline) => usize::MAX,
-            _ => at_once,
-        };
+        let most = options.at_once.unwrap_or_else(|| storage.capabilities().drive.most_in_flight());
         let (registry, options) = (registry.clone(), options.clone());
         Self { storage, layer: None, only: None, registry, options, at_once, gate: Gate::new(most, u64::MAX) }
     }

@@ -96,6 +96,15 @@ impl Drive {
         }
     }
 
+    /// The most requests of all callers in flight. A local store works on the thread of its caller, so it has no limit: no
+    /// caller need wait for another.
+    pub fn most_in_flight(self) -> usize {
+        match self {
+            Self::Inline => usize::MAX,
+            remote => remote.in_flight(),
+        }
+    }
+
     /// Returns how to combine reads of parts of objects in such a store.
     pub fn hints(self) -> Hints {
         match self {
