@@ -10,6 +10,7 @@ mod crew;
 mod local;
 mod remote;
 mod scratches;
+mod spans;
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};

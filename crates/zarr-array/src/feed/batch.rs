@@ -1,27 +1,27 @@
 //! Work that threads share: numbered parts, each done once by any thread.
 
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
 use zarr_traits::Scratch;
 
 use super::caught_in;
+use super::crew::unpoisoned;
+use super::spans::{Span, Spans};
 use crate::error::{ArrayError, ArrayResult};
 
 /// Does the part with a number.
 pub(super) type Work = dyn Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync;
 
-/// Parts that start in order. A batch is over when no thread works on a part and all parts have started or one has
-/// failed.
+/// Parts to do. A batch is over when no thread works on a part and all parts have started or one has failed.
 pub(super) struct Batch {
-    parts: u64,
-    next: AtomicU64,
     state: Mutex<State>,
 }
 
 struct State {
+    /// The parts that have not started.
+    open: Spans,
     /// The work. It is dropped before the batch is over, so that later references to the batch keep nothing alive.
     work: Option<Arc<Work>>,
     /// The number of threads that work on a part.
@@ -35,27 +35,24 @@ struct State {
 impl Batch {
     pub(super) fn new(parts: u64, work: Arc<Work>) -> Self {
         let work = Some(work).filter(|_| parts > 0);
-        let state = State { is_over: work.is_none(), work, helpers: 0, error: None, waker: None };
-        Self { parts, next: AtomicU64::new(0), state: Mutex::new(state) }
+        let open = Spans::new(parts);
+        let state = State { open, is_over: work.is_none(), work, helpers: 0, error: None, waker: None };
+        Self { state: Mutex::new(state) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(&self.state)
     }
 
     /// The number of parts that have not started.
     pub(super) fn open_parts(&self) -> u64 {
-        self.parts.saturating_sub(self.next.load(Ordering::Relaxed))
+        self.lock().open.len()
     }
 
     /// Does one part after the other until all have started or `leaves` returns true.
     pub(super) fn help(&self, scratch: &mut Scratch, leaves: impl Fn() -> bool) {
         let helper = self.enter();
-        while let Some(work) = &helper.work {
-            let part = self.next.fetch_add(1, Ordering::Relaxed);
-            if part >= self.parts {
-                break;
-            }
+        while let (Some(work), Some(part)) = (&helper.work, helper.next()) {
             if let Err(e) = caught_in("a store", || work(part, scratch)) {
                 self.fail(e);
             }
@@ -68,7 +65,7 @@ impl Batch {
     fn enter(&self) -> Helper<'_> {
         let mut state = self.lock();
         state.helpers += 1;
-        Helper { batch: self, work: state.work.clone() }
+        Helper { batch: self, work: state.work.clone(), span: state.open.enter() }
     }
 
     /// Starts no further part, and reports the error.
@@ -79,14 +76,14 @@ impl Batch {
     }
 
     /// Starts no further part.
-    fn close(&self, state: MutexGuard<'_, State>) {
-        self.next.fetch_max(self.parts, Ordering::Relaxed);
+    fn close(&self, mut state: MutexGuard<'_, State>) {
+        state.open.clear();
         self.end(state);
     }
 
     /// Ends the batch if nothing is left to do.
     fn end(&self, mut state: MutexGuard<'_, State>) {
-        if state.helpers > 0 || self.open_parts() > 0 {
+        if state.helpers > 0 || state.open.len() > 0 {
             return;
         }
         let Some(work) = state.work.take() else { return };
@@ -104,6 +101,15 @@ impl Batch {
 struct Helper<'a> {
     batch: &'a Batch,
     work: Option<Arc<Work>>,
+    span: Arc<Span>,
+}
+
+impl Helper<'_> {
+    /// Returns the next part to do.
+    fn next(&self) -> Option<u64> {
+        let own = unpoisoned(&self.span).next();
+        own.or_else(|| self.batch.lock().open.refill(&self.span))
+    }
 }
 
 impl Drop for Helper<'_> {
@@ -111,6 +117,7 @@ impl Drop for Helper<'_> {
         self.work = None;
         let mut state = self.batch.lock();
         state.helpers -= 1;
+        state.open.leave(&self.span);
         self.batch.end(state);
     }
 }
