@@ -1,6 +1,6 @@
 //! Chunk key encodings: the keys of chunks.
 
-use std::fmt::{Debug, Write};
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use zarr_strided::Dims;
@@ -75,8 +75,7 @@ impl KeyEncoding for CoreKeyEncoding {
             if dim > 0 || !self.first.is_empty() {
                 out.push(self.separator);
             }
-            // writing to a string cannot fail
-            let _ = write!(out, "{i}");
+            push_number(*i, out);
         }
     }
 
@@ -91,6 +90,14 @@ impl KeyEncoding for CoreKeyEncoding {
         let index: Option<Dims> = key.split(self.separator).map(number).collect();
         index.filter(|index| index.len() == rank)
     }
+}
+
+/// Appends decimal digits. Every chunk has a key, and `write!` takes several times as long for short numbers.
+fn push_number(number: u64, out: &mut String) {
+    if number >= 10 {
+        push_number(number / 10, out);
+    }
+    out.push(char::from(b'0' + (number % 10) as u8));
 }
 
 /// Parses decimal digits without a leading zero.
