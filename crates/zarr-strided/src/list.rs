@@ -73,11 +73,14 @@ impl<T: Copy + Default> From<Vec<T>> for List<T> {
 
 impl<T: Copy + Default> FromIterator<T> for List<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        let mut list = List::new();
-        for value in values {
-            list.push(value);
+        let mut iter = values.into_iter();
+        let (mut values, mut len) = ([T::default(); INLINE], 0);
+        for slot in &mut values {
+            let Some(value) = iter.next() else { return List::Inline { len, values } };
+            (*slot, len) = (value, len + 1);
         }
-        list
+        let Some(next) = iter.next() else { return List::Inline { len, values } };
+        List::Heap(values.into_iter().chain([next]).chain(iter).collect())
     }
 }
 
