@@ -217,12 +217,22 @@ impl Chain {
             return None;
         }
         let order = self.order(shape.len())?;
-        let (shape, part) = (permute(shape, &order)?, part.permute(&order)?);
-        let read: Box<dyn ChunkRead> = match codec.plain() {
-            Some(swap) => Box::new(PlainRead { shape, part, size: *self.sizes.last()?, swap, hints }),
-            None => codec.partial(&shape, &part, hints, known)?,
+        let read = |shape: &[u64], part: &Region| -> Option<Box<dyn ChunkRead>> {
+            match codec.plain() {
+                Some(swap) => {
+                    let (shape, part, size) = (shape.into(), part.clone(), *self.sizes.last()?);
+                    Some(Box::new(PlainRead { shape, part, size, swap, hints }))
+                }
+                None => codec.partial(shape, part, hints, known),
+            }
         };
-        let read = if is_same(&order) { read } else { Box::new(ReorderedRead { read, order }) };
+        let read = match is_same(&order) {
+            true => read(shape, part)?,
+            false => {
+                let read = read(&permute(shape, &order)?, &part.permute(&order)?)?;
+                Box::new(ReorderedRead { read, order })
+            }
+        };
         Some(match self.elementwise() {
             None => read,
             Some(codecs) => Box::new(ElementwiseRead { read, codecs }),
