@@ -29,7 +29,7 @@ use crew::Crew;
 pub(crate) use crew::unpoisoned;
 use local::local;
 use remote::remote;
-use scratches::Scratches;
+pub(crate) use scratches::Scratches;
 
 /// The result of the last step of a cell.
 pub(crate) enum Stored {
@@ -48,7 +48,7 @@ pub(crate) const SMALL: u64 = 256 << 10;
 pub(crate) const PART: u64 = 64 << 10;
 
 /// Cells of a local store up to this size in bytes do not wait for room. Each thread may hold one.
-const UNCOUNTED: u64 = 1 << 20;
+pub(crate) const UNCOUNTED: u64 = 1 << 20;
 
 /// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run in parallel. The
 /// holder of the last clone of a task takes the result out of it.

@@ -13,6 +13,8 @@ mod chunks;
 mod core;
 mod cpu;
 mod create;
+mod decode;
+mod direct;
 mod element;
 mod encoding;
 mod error;

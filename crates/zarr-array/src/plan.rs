@@ -2,7 +2,7 @@
 //! without a list of chunks.
 
 use zarr_strided::{Cut, Cuts};
-use zarr_traits::{ChunkGrid, Dims, Key, Region};
+use zarr_traits::{ChunkGrid, Dims, Key, Region, partial::Piece};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::fetch::ChunkPart;
@@ -83,19 +83,24 @@ impl Cell {
         self.steps.iter().all(|s| *s == 1)
     }
 
-    /// Returns the place in the result of the first selected element at or behind `at`, an offset from the start of the part.
-    pub(crate) fn first_hit(&self, at: &[u64]) -> Dims {
-        let dims = self.at.iter().zip(at).zip(&self.steps);
-        dims.map(|((begin, at), step)| begin + if *step == 1 { *at } else { at.div_ceil(*step) }).collect()
+    /// Returns the place of a piece's selected elements among those of the cell, and their number in each dimension.
+    pub(crate) fn place_of(&self, piece: &Piece) -> (Dims, Dims) {
+        let dims = || piece.at.iter().zip(&piece.shape).zip(&self.steps);
+        if self.is_dense() {
+            return (piece.at.clone(), piece.shape.clone());
+        }
+        let first = dims().map(|((at, _), step)| at.div_ceil(*step)).collect();
+        let count = dims().map(|((at, len), step)| (at + len).div_ceil(*step) - at.div_ceil(*step)).collect();
+        (first, count)
     }
 
-    /// Returns the selected elements in a box of `shape` at offset `at` from the start of the part.
+    /// Returns the smallest box around the selected elements in a box of `shape` at offset `at` from the start of the
+    /// part, relative to that box.
     pub(crate) fn hits(&self, at: &[u64], shape: &[u64]) -> Hits {
         let mut hits = Hits::default();
         for (dim, step) in self.steps.iter().enumerate() {
             let first = at[dim].div_ceil(*step);
             let count = (at[dim] + shape[dim]).div_ceil(*step) - first;
-            hits.count.push(count);
             hits.start.push(first * step - at[dim]);
             hits.extent.push(count.saturating_sub(1) * step + 1);
         }
@@ -103,12 +108,9 @@ impl Cell {
     }
 }
 
-/// The selected elements in a box.
+/// The box from the first to the last selected element in another box.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
-    /// Their number in each dimension.
-    pub(crate) count: Dims,
-    /// The smaller box from the first to the last one, relative to the box.
     pub(crate) start: Dims,
     pub(crate) extent: Dims,
 }
@@ -180,9 +182,9 @@ impl Plan {
 
     /// Returns the cell with this number.
     pub(crate) fn cell(&self, number: u64) -> Cell {
-        let rank = self.chunks.len();
-        let [mut chunk, mut shape, mut start, mut at, mut count] =
-            std::array::from_fn(|_| Dims::filled(0, rank));
+        let zeros = || Dims::filled(0, self.chunks.len());
+        let (mut chunk, mut shape, mut start) = (zeros(), zeros(), zeros());
+        let (mut at, mut count) = (zeros(), zeros());
         let (mut complete, mut rest) = (true, number);
         for (dim, cut) in self.chunks.iter().enumerate().rev() {
             let piece = cut.piece(rest % cut.len()).unwrap_or_default();
@@ -279,6 +281,13 @@ impl Plan {
             room = (room / ((shape[dim] - 1) * apart + 1)).max(1);
         }
         shape
+    }
+
+    /// Whether each cell is read in one block.
+    pub(crate) fn is_one_block(&self) -> bool {
+        let Some(inner) = &self.inner else { return true };
+        let skips = self.steps.iter().zip(&inner.shape).any(|(step, inner)| step > inner);
+        self.leaves() <= if skips { 1 } else { inner.together.max(1) }
     }
 
     /// Returns the number of blocks in which a cell is read.

@@ -4,24 +4,24 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_strided::{Destination, Output, Plain, Source, Swap, ViewMut};
-use zarr_traits::byte_len;
+use zarr_strided::{Destination, Output, Plain, ViewMut, bytes_of_mut};
 use zarr_traits::{
-    Scratch, block_on,
+    Dims, Scratch, block_on,
     heap::Heap,
     partial::{Job, Piece},
 };
 
-use crate::core::{BlockSize, Core, MissingChunks, with_heap};
+use crate::core::{BlockSize, Core, with_heap};
+use crate::direct;
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{PART, SMALL, Stored, Task, run};
-use crate::fetch::{ChunkPart, Data, Tally, strange};
+use crate::feed::{PART, SMALL, Stored, Task, UNCOUNTED, run};
+use crate::fetch::{Data, Tally, strange};
 use crate::loaded::Fetched;
 use crate::many::fill_boxes;
 use crate::opened::Opened;
 use crate::pick;
-use crate::plan::{Cell, Hits, Inner, Leaf, Plan};
+use crate::plan::{Cell, Inner, Leaf, Plan};
 use crate::select::Selection;
 use crate::target::{Orders, Target, TargetPlan};
 use crate::values::{NdVec, check_element, fresh};
@@ -30,14 +30,20 @@ struct Read {
     core: Arc<Core>,
     plan: Plan,
     output: Output,
-    /// The approximate number of decoded bytes.
-    decoded: u64,
-    /// The approximate number of bytes of a chunk that are fetched at once.
-    chunk_bytes: u64,
+    sizes: Sizes,
     /// Whether the result is all zero at first, so that a fill value of zero need not be written.
     zeroed: bool,
     /// The contents of elements of variable length.
     heap: Option<Arc<Heap>>,
+}
+
+/// The approximate sizes of a read, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// All decoded elements.
+    decoded: u64,
+    /// What is fetched of a chunk at once.
+    fetched: u64,
 }
 
 pub(crate) struct Found {
@@ -86,11 +92,8 @@ pub(crate) async fn read_memory<M: Plain>(
     let shape = plan.shape();
     let memory = fresh(&shape)?;
     let (memory, heap) = match plan {
-        TargetPlan::Ranges(plan) => {
-            let output = Output::sized(memory, core.size, &shape, plan.cuts())?;
-            fill_owned(core, plan, output, true, may_block).await?
-        }
-        TargetPlan::Lists(plan) => pick::read(core, plan, memory, may_block).await?,
+        TargetPlan::Ranges(plan) => fill_owned(core, plan, memory, &shape, true, may_block).await?,
+        TargetPlan::Lists(plan) => Box::pin(pick::read(core, plan, memory, may_block)).await?,
     };
     if orders.are_same() {
         return Ok((memory, heap));
@@ -127,8 +130,7 @@ pub(crate) async fn read_into<T: Element>(
     let Some(memory) = T::reuse(values.into_vec(), &core.data_type) else {
         return read(core, selection, may_block).await;
     };
-    let output = Output::sized(memory, core.size, &full, plan.cuts())?;
-    let (memory, heap) = fill_owned(core, plan, output, false, may_block).await?;
+    let (memory, heap) = fill_owned(core, plan, memory, &full, false, may_block).await?;
     let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
@@ -147,30 +149,50 @@ pub(crate) fn read_into_view<T: Element>(
     if let (TargetPlan::Ranges(plan), true) = (plan, orders.are_same() && size_of::<T::Memory>() == core.size)
         && let Some(plain) = T::plain_mut(memory.reborrow(), &core.data_type)
     {
-        return Output::lend(Destination::from(plain).reshape(&full)?, plan.cuts(), |output| {
+        let memory = Destination::from(plain).reshape(&full)?;
+        if direct::suits(core, &plan, true) {
+            return direct::fill(core, &plan, memory, false).map(drop);
+        }
+        return Output::lend(memory, plan.cuts(), |output| {
             block_on(fill(core, plan, output, false, true)).map(drop)
         })?;
     }
     Ok(memory.assign(block_on(read(core, selection, true))?.into_vec())?)
 }
 
-fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read> {
-    let (bytes, chunk) = (core.bytes_of(output.shape()), core.chunk_bytes(&plan));
-    let leaf = plan.inner().map(|inner| core.bytes_of(&inner.shape));
-    let plain = core.chain.is_plain();
-    let decoded = if plain { bytes } else { leaf.unwrap_or(chunk).saturating_mul(plan.leaves()) };
-    let chunk_bytes = match plan.inner() {
-        None if !plain => chunk,
-        // Only the selected part of an uncompressed chunk is read.
-        None => chunk.min(decoded / plan.cells().max(1)),
-        // Only the selected part of a shard is read, in blocks.
-        Some(inner) => {
-            let leaves = inner.together.max(1).min(plan.leaves().div_ceil(plan.cells().max(1)));
-            leaf.unwrap_or(chunk).saturating_add(Piece::BYTES).saturating_mul(leaves)
-        }
-    };
-    let heap = core.heap(core.limits.result_bytes);
-    Arc::new(Read { core: core.clone(), plan, output, decoded, chunk_bytes, zeroed, heap })
+impl Sizes {
+    pub(crate) fn of(core: &Core, plan: &Plan) -> Self {
+        let chunk = core.chunk_bytes(plan);
+        let plain = core.chain.is_plain();
+        let leaf = plan.inner().map(|inner| core.bytes_of(&inner.shape));
+        let decoded = if plain {
+            core.bytes_of(&plan.result_shape())
+        } else {
+            leaf.unwrap_or(chunk).saturating_mul(plan.leaves())
+        };
+        let fetched = match plan.inner() {
+            None if !plain => chunk,
+            // Only the selected part of an uncompressed chunk is read.
+            None => chunk.min(decoded / plan.cells().max(1)),
+            // Only the selected part of a shard is read, in blocks.
+            Some(inner) => {
+                let leaves = inner.together.max(1).min(plan.leaves().div_ceil(plan.cells().max(1)));
+                leaf.unwrap_or(chunk).saturating_add(Piece::BYTES).saturating_mul(leaves)
+            }
+        };
+        Self { decoded, fetched }
+    }
+
+    /// Whether handing cells to other threads would cost more than it gains.
+    fn is_quick(&self, core: &Core, plan: &Plan) -> bool {
+        let (cells, leaves) = (plan.cells(), plan.leaves());
+        leaves <= 1 || self.decoded < SMALL || (cells <= 2 && core.chain.is_plain())
+    }
+
+    /// Whether the read is quick, and so small that its memory need not be counted.
+    pub(crate) fn are_small(&self, core: &Core, plan: &Plan) -> bool {
+        self.is_quick(core, plan) && self.fetched <= UNCOUNTED
+    }
 }
 
 /// Reads into the memory of `output`. Returns it, and the heap of its contents.
@@ -186,7 +208,8 @@ async fn fill(
         let (mut outputs, heap) = read.map_err(|e| e.in_array(&core.path))?;
         outputs.pop().map(|output| (output, heap))
     } else {
-        let task = task(core, plan, output, zeroed);
+        let (sizes, heap) = (Sizes::of(core, &plan), core.heap(core.limits.result_bytes));
+        let task = Arc::new(Read { core: core.clone(), plan, output, sizes, zeroed, heap });
         run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
         Arc::into_inner(task).map(|task| (task.output, task.heap))
     };
@@ -196,15 +219,23 @@ async fn fill(
     }
 }
 
-/// As [`fill`], into owned memory.
+/// Reads into owned memory of this shape, and returns it and the heap of its contents.
 async fn fill_owned<M: Plain>(
     core: &Arc<Core>,
     plan: Plan,
-    output: Output,
+    mut memory: Vec<M>,
+    shape: &[u64],
     zeroed: bool,
     may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
-    let (output, heap) = fill(core, plan, output, zeroed, may_block).await?;
+    if direct::suits(core, &plan, may_block) {
+        let dst = Destination::dense(bytes_of_mut(&mut memory), shape, core.size)?;
+        let heap = direct::fill(core, &plan, dst, zeroed)?;
+        return Ok((memory, heap));
+    }
+    let output = Output::sized(memory, core.size, shape, plan.cuts())?;
+    // on the heap, so that the future of a small read is small
+    let (output, heap) = Box::pin(fill(core, plan, output, zeroed, may_block)).await?;
     match output.into_vec() {
         Ok(memory) => Ok((memory, heap)),
         Err(_) => unreachable!("a finished task has one owner"),
@@ -236,8 +267,7 @@ impl Task for Read {
     }
 
     fn is_small(&self) -> bool {
-        let (cells, leaves) = (self.plan.cells(), self.plan.leaves());
-        leaves <= 1 || self.decoded < SMALL || (cells <= 2 && self.core.chain.is_plain())
+        self.sizes.is_quick(&self.core, &self.plan)
     }
 
     fn shares(&self) -> bool {
@@ -249,7 +279,7 @@ impl Task for Read {
     }
 
     fn expected_bytes(&self) -> u64 {
-        self.chunk_bytes
+        self.sizes.fetched
     }
 
     fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError {
@@ -280,12 +310,7 @@ impl Task for Read {
         opened: Option<&Opened>,
         scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Found> {
-        let key = self.core.key(&cell.chunk)?;
-        if !cell.is_dense() && self.plan.inner().is_none() {
-            // the whole box around the selected elements may be held in memory
-            self.core.check_chunk(cell.part.shape())?;
-        }
-        let data = self.core.fetch(ChunkPart { opened, ..cell.of(&key) }, scratch).await?;
+        let data = self.core.fetch_cell(cell, opened, scratch).await?;
         let parts = match &data {
             Data::Pieces(pieces, _) if self.plan.inner().is_some() => self.divide(cell, pieces),
             _ => Vec::new(),
@@ -347,7 +372,7 @@ impl Read {
         let mut parts = Vec::new();
         let (mut first, mut bytes, mut last) = (0, 0_u64, None::<Leaf>);
         for (i, piece) in pieces.iter().enumerate() {
-            let hit = cell.first_hit(&piece.at);
+            let (hit, _) = place(cell, piece);
             if !last.as_ref().is_some_and(|last| last.holds(&hit)) {
                 if last.is_some() && bytes >= PART {
                     parts.push(first..i);
@@ -373,10 +398,7 @@ impl Read {
 
     /// Writes fill values, or fails if a missing chunk is an error.
     fn fill(&self, cell: &Cell) -> ArrayResult<()> {
-        if self.core.missing == MissingChunks::Error {
-            return Err(ArrayError::new(ArrayErrorKind::NotFound, "the chunk is missing"));
-        }
-        if self.zeroed && self.core.fill_element.is_zero() {
+        if !self.core.writes_fill(self.zeroed)? {
             return Ok(());
         }
         self.plan
@@ -394,7 +416,7 @@ impl Read {
     ) -> ArrayResult<()> {
         let mut open: Option<(Leaf, Destination<'_>)> = None;
         for piece in pieces {
-            let mut at = cell.first_hit(&piece.at);
+            let (mut at, count) = place(cell, piece);
             if !open.as_ref().is_some_and(|(leaf, _)| leaf.holds(&at)) {
                 let leaf = self.plan.leaf(&at);
                 let dst = self.leaf(leaf.number)?;
@@ -402,57 +424,24 @@ impl Read {
             }
             let Some((leaf, dst)) = &mut open else { continue };
             at.iter_mut().zip(&leaf.at).for_each(|(at, leaf)| *at -= leaf);
-            let (src, dst) = (fetched.bytes(piece.span)?, dst.reborrow());
-            if cell.is_dense() {
-                zarr_engine::run_piece(piece, src, dst.sub(&at, &piece.shape)?, scratch)?;
-            } else {
-                let hits = cell.hits(&piece.at, &piece.shape);
-                self.decode_hits(cell, piece, src, &hits, dst.sub(&at, &hits.count)?, scratch)?;
-            }
+            let place = dst.reborrow().sub(&at, &count)?;
+            self.core.decode_piece(cell, piece, fetched.bytes(piece.span)?, place, scratch)?;
         }
         Ok(())
     }
 
-    /// Decodes the selected elements of a piece into their place. The whole piece is decoded into scratch memory first.
-    fn decode_hits(
-        &self,
-        cell: &Cell,
-        piece: &Piece,
-        src: &[u8],
-        hits: &Hits,
-        mut dst: Destination<'_>,
-        scratch: &mut Scratch,
-    ) -> ArrayResult<()> {
-        if let Job::Fill(fill) = &piece.job {
-            return Ok(dst.fill(fill.bytes())?);
-        }
-        let size = self.core.size;
-        let mut around = scratch.take(byte_len(&piece.shape, size)?)?;
-        let whole = Destination::dense(&mut around, &piece.shape, size)?;
-        zarr_engine::run_piece(piece, src, whole, scratch)?;
-        let whole = Source::dense(&around, &piece.shape, size)?;
-        dst.put(whole.sub(&hits.start, &hits.extent)?.step(&cell.steps)?, Swap::NONE)?;
-        scratch.give(around);
-        Ok(())
-    }
-
-    /// Decodes a chunk without inner chunks. A selection with steps decodes the box around it first.
     fn decode_whole(&self, cell: &Cell, src: &[u8], scratch: &mut Scratch) -> ArrayResult<()> {
-        let chain = &self.core.chain;
         if self.plan.inner().is_some() {
             return Err(strange("a codec with inner chunks cannot read them one by one"));
         }
         let leaf = self.plan.leaf(&cell.at);
-        let mut dst = self.leaf(leaf.number)?;
-        if cell.is_dense() {
-            return Ok(chain.decode_into(src, &cell.shape, &cell.part, dst, scratch)?);
-        }
-        let (size, shape) = (self.core.size, cell.part.shape());
-        let mut around = scratch.take(byte_len(shape, size)?)?;
-        let box_of = Destination::dense(&mut around, shape, size)?;
-        chain.decode_into(src, &cell.shape, &cell.part, box_of, scratch)?;
-        dst.put(Source::dense(&around, shape, size)?.step(&cell.steps)?, Swap::NONE)?;
-        scratch.give(around);
-        Ok(())
+        self.core.decode_whole(cell, src, self.leaf(leaf.number)?, scratch)
     }
+}
+
+/// Returns the place of a piece's selected elements in the result, and their number in each dimension.
+fn place(cell: &Cell, piece: &Piece) -> (Dims, Dims) {
+    let (mut at, count) = cell.place_of(piece);
+    at.iter_mut().zip(&cell.at).for_each(|(at, cell)| *at += cell);
+    (at, count)
 }

@@ -28,14 +28,15 @@ fn every_chain_round_trips() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// With steps, over chunk borders, with every chain.
+    /// With steps, over chunk borders, with every chain: on the calling thread, on threads of a pool, and from a store
+    /// that waits.
     #[test]
     fn a_partial_read_equals_the_same_part_of_a_whole_read(
         chain in 0..chains().len(),
         rows in 1_u64..12, columns in 1_u64..12,
         chunk in (1_u64..7, 1_u64..7),
         start in (0_u64..12, 0_u64..12), count in (0_u64..12, 0_u64..12), step in (1_u64..4, 1_u64..4),
-        remote in any::<bool>(),
+        way in 0..3, hole in any::<bool>(),
     ) {
         let shape = [rows, columns];
         let codecs = &chains()[chain];
@@ -43,17 +44,26 @@ proptest! {
         let array = Array::create(storage.clone(), "/", meta(&shape, &[chunk.0, chunk.1], codecs), &standard()).unwrap();
         let values = numbers(&shape);
         array.write(.., &values).unwrap();
-        let storage = if remote { Odd::slow(&storage, Duration::ZERO, 4) } else { storage };
+        if hole {
+            array.erase_chunk(&[0, 0]).unwrap();
+        }
+        let storage = if way == 2 { Odd::slow(&storage, Duration::ZERO, 4) } else { storage };
         let array = Array::open(storage, "/", &standard()).unwrap();
         let range = |start: u64, count: u64, len: u64| start.min(len)..(start + count).min(len);
         let (r, c) = (range(start.0, count.0, rows), range(start.1, count.1, columns));
-        let part: NdVec<u16> =
-            array.read([Axis::step(r.clone(), step.0), Axis::step(c.clone(), step.1)]).unwrap();
+        let selection = [Axis::step(r.clone(), step.0), Axis::step(c.clone(), step.1)];
+        let part: NdVec<u16> = match way {
+            1 => block_on(array.into_async().read(selection)).unwrap(),
+            _ => array.read(selection).unwrap(),
+        };
         let steps = |n: u64| usize::try_from(n).unwrap();
         let expected: Vec<u16> = r
             .step_by(steps(step.0))
             .flat_map(|row| c.clone().step_by(steps(step.1)).map(move |column| row * columns + column))
-            .map(|i| values[steps(i)])
+            .map(|i| match hole && i / columns < chunk.0 && i % columns < chunk.1 {
+                true => 7,
+                false => values[steps(i)],
+            })
             .collect();
         prop_assert_eq!(part.as_slice(), &expected[..]);
     }
