@@ -15,9 +15,14 @@
 //! Equal data gives equal bytes at any time and on any machine: the header has no time and no name. Compressed bytes
 //! may change with the version of the compressor.
 
+#[cfg(feature = "libdeflate")]
+mod whole;
+
 use std::sync::Arc;
 
-use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
+#[cfg(not(feature = "libdeflate"))]
+use flate2::{Compress, Compression, FlushCompress};
+use flate2::{Crc, Decompress, FlushDecompress, Status};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
     codec::{
@@ -35,6 +40,7 @@ const TRAILER: usize = 8;
 /// The most content bytes of a stored block, and the bytes of its header.
 const STORED: (usize, usize) = (0xffff, 5);
 /// The most bytes passed to the compressor at once; some backends count in 32 bits.
+#[cfg(not(feature = "libdeflate"))]
 const PIECE: usize = 1 << 30;
 
 #[derive(Debug)]
@@ -56,11 +62,16 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
 struct Decoder(Option<Decompress>);
 
 /// The encoders of a worker, one per level.
+#[cfg(not(feature = "libdeflate"))]
 #[derive(Default)]
 struct Encoders([Option<Compress>; 10]);
 
 impl BytesBytesCodec for Gzip {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
+        #[cfg(feature = "libdeflate")]
+        if whole::decode_into(src, dst, scratch) {
+            return Ok(dst.len());
+        }
         let state = scratch.slot::<Decoder>().0.get_or_insert_with(|| Decompress::new(false));
         let (mut rest, mut made) = (after_header(src)?, 0);
         loop {
@@ -88,7 +99,7 @@ impl BytesBytesCodec for Gzip {
         crate::reserve(out, most.saturating_add(HEADER.len() + TRAILER))?;
         out.extend_from_slice(&HEADER);
         let start = out.len();
-        if self.level == 0 || !self.deflate(src, out, scratch) || out.len() - start > most {
+        if self.level == 0 || !self.deflate(src, out, most, scratch) || out.len() - start > most {
             out.truncate(start);
             store(src, out);
         }
@@ -107,8 +118,15 @@ impl BytesBytesCodec for Gzip {
 }
 
 impl Gzip {
-    /// Appends a DEFLATE stream. Returns false if it does not fit, so that storing is not larger.
-    fn deflate(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> bool {
+    /// Appends a DEFLATE stream. Returns false if it exceeds `most` bytes, so that storing is not larger.
+    #[cfg(feature = "libdeflate")]
+    fn deflate(&self, src: &[u8], out: &mut Vec<u8>, most: usize, scratch: &mut Scratch) -> bool {
+        whole::deflate(self.level, src, out, most, scratch)
+    }
+
+    /// Appends a DEFLATE stream. Returns false if it exceeds the room of `out`, so that storing is not larger.
+    #[cfg(not(feature = "libdeflate"))]
+    fn deflate(&self, src: &[u8], out: &mut Vec<u8>, _: usize, scratch: &mut Scratch) -> bool {
         let Some(kept) = scratch.slot::<Encoders>().0.get_mut(usize::from(self.level)) else { return false };
         // zlib-rs does not completely reset the state of an unfinished stream, so do not keep it.
         let mut state =

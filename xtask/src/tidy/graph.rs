@@ -67,7 +67,7 @@ const PROGRAMS: [Program; 3] = [
         name: "a program with the standard codecs and directories",
         packages: &["zarr-array", "zarr-store-fs"],
         features: "zarr-array/default,zarr-store-fs/default",
-        most: 45,
+        most: 47,
         compressors: true,
     },
 ];
