@@ -75,9 +75,12 @@ fn next(waiting: &Mutex<VecDeque<String>>) -> Option<String> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
 }
 
-/// The built program, and the folder of what they find.
+/// The target that is a program of its own, and so runs many times as often.
+const FRAMES: &str = "frames";
+
+/// The built programs, and the folder of what they find.
 struct Fuzzer {
-    program: PathBuf,
+    programs: PathBuf,
     work: PathBuf,
 }
 
@@ -85,17 +88,29 @@ impl Fuzzer {
     fn build(host: &str) -> Result<Self> {
         let work = target_dir().join("fuzz");
         let manifest = root().join("fuzz/Cargo.toml");
-        let mut build = cargo(["build", "--quiet", "--locked", "--release", "--features", "libfuzzer"]);
-        // `--target` keeps the instrumentation out of build scripts.
-        build.args(["--target", host, "--manifest-path"]).arg(manifest);
-        start(build.env("RUSTFLAGS", FLAGS).env("CARGO_TARGET_DIR", &work))?;
-        Ok(Self { program: work.join(host).join("release/fuzz"), work })
+        // One after the other: built together, they would have the codecs of both.
+        for package in ["zarr-fuzz", "zarr-fuzz-frames"] {
+            let mut build = cargo(["build", "--quiet", "--locked", "--release", "--features", "libfuzzer"]);
+            // `--target` keeps the instrumentation out of build scripts.
+            build.args(["--package", package, "--target", host, "--manifest-path"]).arg(&manifest);
+            start(build.env("RUSTFLAGS", FLAGS).env("CARGO_TARGET_DIR", &work))?;
+        }
+        Ok(Self { programs: work.join(host).join("release"), work })
+    }
+
+    /// Returns the program of a target, which it knows by the variable.
+    fn program(&self, target: &str) -> Command {
+        let mut program =
+            Command::new(self.programs.join(if target == FRAMES { "fuzz-frames" } else { "fuzz" }));
+        program.env("ZARR_FUZZ", target);
+        program
     }
 
     /// Returns the chosen targets. All are where the seeds are: a folder for each.
     fn targets(&self, chosen: &[String]) -> Result<Vec<String>> {
         let corpus = self.work.join("corpus");
-        start(Command::new(&self.program).env("ZARR_FUZZ_SEEDS", &corpus))?;
+        start(self.program("").env("ZARR_FUZZ_SEEDS", &corpus))?;
+        fs::create_dir_all(corpus.join(FRAMES))?;
         let names = fs::read_dir(&corpus)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
         let mut names: Vec<String> = names.collect::<Result<_>>()?;
         names.sort();
@@ -113,7 +128,7 @@ impl Fuzzer {
             if folder.exists() {
                 let files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
                 let files = files.collect::<Result<Vec<_>>>()?;
-                output(Command::new(&self.program).env("ZARR_FUZZ", target).args(files))?;
+                output(self.program(target).args(files))?;
             }
         }
         Ok(())
@@ -125,8 +140,8 @@ impl Fuzzer {
         let failures = self.work.join("failures");
         fs::create_dir_all(&failures)?;
         let begun = Instant::now();
-        let mut fuzz = Command::new(&self.program);
-        fuzz.env("ZARR_FUZZ", target).stdin(Stdio::null());
+        let mut fuzz = self.program(target);
+        fuzz.stdin(Stdio::null());
         fuzz.args(["-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=1"]);
         fuzz.arg(format!("-max_total_time={seconds}"));
         if is_smoke {
@@ -155,7 +170,7 @@ impl Fuzzer {
             "The input is in {}. To run it again: ZARR_FUZZ={target} {} INPUT. Once it is mended, the input belongs \
              into fuzz/corpus/{target}.",
             failures.display(),
-            self.program.display()
+            Path::new(self.program(target).get_program()).display()
         )
     }
 }
