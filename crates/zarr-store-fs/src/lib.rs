@@ -4,6 +4,7 @@
 
 #[cfg(feature = "write")]
 mod delete;
+mod files;
 mod list;
 #[cfg(feature = "write")]
 mod lock;

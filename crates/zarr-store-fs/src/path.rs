@@ -159,12 +159,19 @@ pub(crate) fn size_of(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
+/// Device, inode, time of modification in seconds and nanoseconds, and size: what differs between versions of a file.
+pub(crate) type Stamp = [u64; 5];
+
+pub(crate) fn stamp_of(stat: &Stat) -> Stamp {
+    #[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
+    let [dev, ino, sec, nsec] =
+        [stat.st_dev as u64, stat.st_ino as u64, stat.st_mtime as u64, stat.st_mtime_nsec as u64];
+    [dev, ino, sec, nsec, size_of(stat)]
+}
+
 /// Returns a token that differs between versions of a file.
 pub(crate) fn version_of(stat: &Stat) -> Version {
-    #[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
-    let words = [stat.st_dev as u64, stat.st_ino as u64, stat.st_mtime as u64, stat.st_mtime_nsec as u64];
-    let [dev, ino, sec, nsec] = words.map(u64::to_le_bytes);
-    Version::new([dev, ino, sec, nsec, size_of(stat).to_le_bytes()].as_flattened())
+    Version::new(stamp_of(stat).map(u64::to_le_bytes).as_flattened())
 }
 
 /// Makes the error for a failed system call.

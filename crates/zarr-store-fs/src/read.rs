@@ -12,7 +12,8 @@ use zarr_traits::{
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion},
 };
 
-use crate::path::{check, failed, is_object, size_of, version_of};
+use crate::files::Files;
+use crate::path::{check, failed, is_object, size_of, stamp_of, version_of};
 use crate::store::FsStore;
 
 /// Longer than a tick of the clock that gives files their times.
@@ -46,18 +47,26 @@ impl Deref for Object {
 }
 
 impl FsStore {
-    /// Opens the object at `key`, with its version if wanted.
-    fn object(&self, key: &Key, wanted: ReadVersion<'_>) -> StoreResult<Option<(Object, Option<Version>)>> {
+    /// Opens the object of a read, with its version if wanted.
+    fn object(&self, read: &Read<'_>) -> StoreResult<Option<(Object, Option<Version>)>> {
+        let (key, wanted) = (read.key, read.version);
         if let ReadVersion::Pinned(version) = wanted
             && let Some(opened) = version.pin::<Opened>()
         {
             return Ok(Some((Object::Shared(opened), Some(version.clone()))));
         }
-        let Some((opened, stat)) = self.open_object(key)? else { return Ok(None) };
-        if let ReadVersion::Any = wanted {
-            return Ok(Some((Object::Own(opened), None)));
-        }
-        let opened = Arc::new(opened);
+        // Who reads a whole object rarely comes back to it at once.
+        let files = self.files.as_deref().filter(|_| read.ranges != [ByteRange::All]);
+        let found = match files {
+            Some(files) => self.kept_or_opened(key, files)?,
+            None => self.open_object(key)?.map(|(opened, stat)| (Object::Own(opened), stat)),
+        };
+        let Some((object, stat)) = found else { return Ok(None) };
+        let opened = match object {
+            object if matches!(wanted, ReadVersion::Any) => return Ok(Some((object, None))),
+            Object::Own(opened) => Arc::new(opened),
+            Object::Shared(opened) => opened,
+        };
         let version = version_of(&stat).with_pin(opened.clone());
         let version = if is_young(&stat) { version.young() } else { version };
         match wanted {
@@ -66,6 +75,23 @@ impl FsStore {
             }
             _ => Ok(Some((Object::Shared(opened), Some(version)))),
         }
+    }
+
+    /// Returns the open file of the object at `key` and its status. Opens the object if it is not open, or is another
+    /// one by now.
+    fn kept_or_opened(&self, key: &Key, files: &Files) -> StoreResult<Option<(Object, rustix::fs::Stat)>> {
+        if files.has(key.as_str()) {
+            let stat = self.root.stat(key.as_str()).map_err(|e| failed(e, "cannot inspect"))?;
+            let kept = stat.and_then(|stat| Some((files.get(key.as_str(), stamp_of(&stat))?, stat)));
+            if let Some((opened, stat)) = kept {
+                return Ok(Some((Object::Shared(opened), stat)));
+            }
+            files.forget(key.as_str());
+        }
+        let Some((opened, stat)) = self.open_object(key)? else { return Ok(None) };
+        let opened = Arc::new(opened);
+        files.keep(key.as_str(), opened.clone(), stamp_of(&stat));
+        Ok(Some((Object::Shared(opened), stat)))
     }
 
     /// Opens the object at `key`. Returns it with its file status.
@@ -93,7 +119,7 @@ impl FsStore {
                 Some(_) => read.into.clear(),
             }
         }
-        let Some((object, version)) = self.object(read.key, read.version)? else {
+        let Some((object, version)) = self.object(&read)? else {
             return Ok(None);
         };
         let size = object.size;

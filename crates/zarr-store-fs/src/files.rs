@@ -1,0 +1,75 @@
+//! Files that stay open from one read of a part to the next.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::path::Stamp;
+use crate::read::Opened;
+
+/// Up to a number of open files, by key.
+pub(crate) struct Files {
+    most: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    files: HashMap<String, Slot>,
+    /// The order in which files are closed. A file that was used since gets a second chance.
+    queue: VecDeque<String>,
+}
+
+struct Slot {
+    opened: Arc<Opened>,
+    stamp: Stamp,
+    used: bool,
+}
+
+impl Files {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, kept: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the open file of a key, if the file at its path still has that stamp.
+    pub(crate) fn get(&self, key: &str, stamp: Stamp) -> Option<Arc<Opened>> {
+        let mut kept = self.lock();
+        let slot = kept.files.get_mut(key).filter(|slot| slot.stamp == stamp)?;
+        slot.used = true;
+        Some(slot.opened.clone())
+    }
+
+    /// Whether a file of this key is open.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.lock().files.contains_key(key)
+    }
+
+    /// Keeps a file, and closes another one if there are too many.
+    pub(crate) fn keep(&self, key: &str, opened: Arc<Opened>, stamp: Stamp) {
+        let mut kept = self.lock();
+        let Kept { files, queue } = &mut *kept;
+        if files.insert(key.to_owned(), Slot { opened, stamp, used: false }).is_none() {
+            queue.push_back(key.to_owned());
+        }
+        while files.len() > self.most {
+            let Some(oldest) = queue.pop_front() else { break };
+            match files.get_mut(&oldest) {
+                Some(slot) if slot.used => {
+                    slot.used = false;
+                    queue.push_back(oldest);
+                }
+                _ => drop(files.remove(&oldest)),
+            }
+        }
+    }
+
+    /// Closes the files of a key, and of all keys that begin with it.
+    pub(crate) fn forget(&self, prefix: &str) {
+        let mut kept = self.lock();
+        kept.files.retain(|key, _| !key.starts_with(prefix));
+        kept.queue.retain(|key| !key.starts_with(prefix));
+    }
+}
