@@ -7,6 +7,9 @@
 //! The checksum is verified. Streams may have any window size, but no preset dictionary. `zlib` is read as another
 //! name.
 
+#[cfg(feature = "libdeflate")]
+mod whole;
+
 use std::sync::Arc;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
@@ -39,12 +42,24 @@ struct Decoder(Option<Decompress>);
 
 impl BytesBytesCodec for Zlib {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
+        #[cfg(feature = "libdeflate")]
+        if whole::decode_into(src, dst, scratch) {
+            return Ok(dst.len());
+        }
         let state = scratch.slot::<Decoder>().0.get_or_insert_with(|| Decompress::new(true));
         decode_all(src, dst, |src, dst| inflate(state, src, dst))
     }
 
-    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        #[cfg(not(feature = "libdeflate"))]
+        let _ = scratch;
         encode_within(src.len(), out, |out| {
+            #[cfg(feature = "libdeflate")]
+            if self.level > 0
+                && let Some(fits) = whole::encode(self.level, src, out, scratch)
+            {
+                return Ok(fits);
+            }
             let mut state = Compress::new(Compression::new(self.level), true);
             loop {
                 let before = (state.total_in(), out.len());
