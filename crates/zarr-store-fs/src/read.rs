@@ -55,7 +55,7 @@ impl FsStore {
         {
             return Ok(Some((Object::Shared(opened), Some(version.clone()))));
         }
-        // Who reads a whole object rarely comes back to it at once.
+        // A program that reads whole objects rarely returns to one at once.
         let files = self.files.as_deref().filter(|_| read.ranges != [ByteRange::All]);
         let found = match files {
             Some(files) => self.kept_or_opened(key, files)?,

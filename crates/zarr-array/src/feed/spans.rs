@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_done_takes_half_of_the_rest_and_what_others_left() {
+    fn a_thread_that_is_done_takes_half_of_the_rest_and_what_others_left() {
         let mut spans = Spans::new(10);
         let a = spans.enter();
         assert_eq!(next(&mut spans, &a), Some(0));
