@@ -15,9 +15,6 @@
 //! Equal data gives equal bytes at any time and on any machine: the header has no time and no name. Compressed bytes
 //! may change with the version of the compressor.
 
-#[cfg(feature = "libdeflate")]
-mod whole;
-
 use std::sync::Arc;
 
 #[cfg(not(feature = "libdeflate"))]
@@ -69,7 +66,7 @@ struct Encoders([Option<Compress>; 10]);
 impl BytesBytesCodec for Gzip {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
         #[cfg(feature = "libdeflate")]
-        if whole::decode_into(src, dst, scratch) {
+        if after_header(src).is_ok() && crate::libdeflate::decode_gzip(src, dst, scratch) {
             return Ok(dst.len());
         }
         let state = scratch.slot::<Decoder>().0.get_or_insert_with(|| Decompress::new(false));
@@ -121,7 +118,7 @@ impl Gzip {
     /// Appends a DEFLATE stream. Returns false if it exceeds `most` bytes, so that storing is not larger.
     #[cfg(feature = "libdeflate")]
     fn deflate(&self, src: &[u8], out: &mut Vec<u8>, most: usize, scratch: &mut Scratch) -> bool {
-        whole::deflate(self.level, src, out, most, scratch)
+        crate::libdeflate::deflate(self.level, src, out, most, scratch)
     }
 
     /// Appends a DEFLATE stream. Returns false if it exceeds the room of `out`, so that storing is not larger.
@@ -357,6 +354,9 @@ mod tests {
         let zlib = [&[0x78, 0x9c], &stored[10..]].concat();
         let e = decode(&chain, &[16], &zlib).unwrap_err(); // rule D3.t5
         assert_eq!(e.to_string(), "codec \"gzip\" failed to decode: it is a zlib stream, not a gzip member");
+        // The file that is whole by itself, twice. rule D.06
+        let twice = decode(&chain, &[16], &[&stored[..], &stored].concat()).unwrap_err();
+        assert_eq!(twice.kind(), CodecErrorKind::TooLarge, "{twice}");
         for tail in [&[0, 0, 1][..], &[0x1f], &[0x1f, 0x8b], b"garbage", &HEADER, &stored[..14]] {
             let e = decode(&chain, &[16], &[&stored, tail].concat()).unwrap_err(); // rule D3.t6
             assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e}");

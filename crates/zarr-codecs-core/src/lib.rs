@@ -17,6 +17,8 @@ pub mod conditional;
 pub mod crc32c;
 #[cfg(feature = "gzip")]
 pub mod gzip;
+#[cfg(feature = "libdeflate")]
+pub mod libdeflate;
 #[cfg(feature = "n5_default")]
 pub mod n5_default;
 #[cfg(feature = "packbits")]

@@ -7,9 +7,6 @@
 //! The checksum is verified. Streams may have any window size, but no preset dictionary. `zlib` is read as another
 //! name.
 
-#[cfg(feature = "libdeflate")]
-mod whole;
-
 use std::sync::Arc;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
@@ -43,7 +40,7 @@ struct Decoder(Option<Decompress>);
 impl BytesBytesCodec for Zlib {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
         #[cfg(feature = "libdeflate")]
-        if whole::decode_into(src, dst, scratch) {
+        if zarr_codecs_core::libdeflate::decode_zlib(src, dst, scratch) {
             return Ok(dst.len());
         }
         let state = scratch.slot::<Decoder>().0.get_or_insert_with(|| Decompress::new(true));
@@ -55,10 +52,9 @@ impl BytesBytesCodec for Zlib {
         let _ = scratch;
         encode_within(src.len(), out, |out| {
             #[cfg(feature = "libdeflate")]
-            if self.level > 0
-                && let Some(fits) = whole::encode(self.level, src, out, scratch)
-            {
-                return Ok(fits);
+            if let Ok(level @ 1..) = u8::try_from(self.level) {
+                let most = count(bound(src.len() as u64));
+                return Ok(zarr_codecs_core::libdeflate::zlib(level, src, out, most, scratch));
             }
             let mut state = Compress::new(Compression::new(self.level), true);
             loop {
@@ -136,6 +132,9 @@ mod tests {
         let codec = bytes_codec("numcodecs.zlib", &json!({}));
         let (one, two) = (encode(&*codec, b"abc"), encode(&*codec, b"de"));
         decodes(&*codec, &[&one[..], &two, &[0; 3]].concat(), b"abcde");
+        decodes(&*codec, &[&one[..], &one].concat(), b"abcabc");
+        let twice = decode(&*codec, &[&one[..], &one].concat(), 3);
+        assert_eq!(twice.unwrap_err().kind(), CodecErrorKind::TooLarge);
         assert_eq!(
             decode(&*codec, &[&one[..], b"x"].concat(), 9).unwrap_err().kind(),
             CodecErrorKind::Corrupt

@@ -34,17 +34,12 @@ impl Files {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the open file of a key, if the file at its path still has that stamp.
-    pub(crate) fn get(&self, key: &str, stamp: Stamp) -> Option<Arc<Opened>> {
+    /// Returns the open file of a key, and its stamp when it was opened.
+    pub(crate) fn get(&self, key: &str) -> Option<(Arc<Opened>, Stamp)> {
         let mut kept = self.lock();
-        let slot = kept.files.get_mut(key).filter(|slot| slot.stamp == stamp)?;
+        let slot = kept.files.get_mut(key)?;
         slot.used = true;
-        Some(slot.opened.clone())
-    }
-
-    /// Whether a file of this key is open.
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.lock().files.contains_key(key)
+        Some((slot.opened.clone(), slot.stamp))
     }
 
     /// Keeps a file, and closes another one if there are too many.

@@ -80,10 +80,9 @@ impl FsStore {
     /// Returns the open file of the object at `key` and its status. Opens the object if it is not open, or is another
     /// one by now.
     fn kept_or_opened(&self, key: &Key, files: &Files) -> StoreResult<Option<(Object, rustix::fs::Stat)>> {
-        if files.has(key.as_str()) {
+        if let Some((opened, stamp)) = files.get(key.as_str()) {
             let stat = self.root.stat(key.as_str()).map_err(|e| failed(e, "cannot inspect"))?;
-            let kept = stat.and_then(|stat| Some((files.get(key.as_str(), stamp_of(&stat))?, stat)));
-            if let Some((opened, stat)) = kept {
+            if let Some(stat) = stat.filter(|stat| stamp_of(stat) == stamp) {
                 return Ok(Some((Object::Shared(opened), stat)));
             }
             files.forget(key.as_str());

@@ -64,7 +64,8 @@ impl FsStore {
     }
 
     /// Returns the same store, which keeps up to `files` files open after a part of them was read: for many small reads of
-    /// the same uncompressed chunks or shards. Such a read makes two system calls instead of four.
+    /// the same uncompressed chunks or shards. Such a read makes two system calls instead of four, unless the store is
+    /// confined.
     ///
     /// Each read checks that the file at the path is still the same, so nothing changes but the time. An open file that
     /// another program replaces or deletes takes space on the disk until the next read of its key, or until the store is
