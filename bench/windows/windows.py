@@ -2,8 +2,8 @@
 
   python3 windows.py STORE NAME=PROGRAM…      (needs: pip install numpy tensorstore)
 
-STORE is an array of 512 x 512 x 512 uint16. Each program is run as `PROGRAM TASK STORE` and prints seconds and the sum of all
-elements, or nothing if it cannot do the task. TensorStore runs here, in a process of its own. From the root of the project
+STORE is an array of 512 x 512 x 512 uint16. Each program is run as `PROGRAM TASK STORE`, reads boxes from standard input, each as
+a line `Z Y X SIZE`, and prints seconds and the sum of all elements, or nothing if it cannot do the task. TensorStore runs here, in a process of its own. From the root of the project
 
   cargo build --release --locked -p bench-contender --bin windows
   cargo build --release --locked --manifest-path bench/windows/zarrs/Cargo.toml
@@ -21,12 +21,12 @@ TASKS = ("window", "window cached", "window cached unchecked", "crops", "crops b
 
 def windows():
     at = [448 - abs(4 * n % 896 - 448) for n in range(300)]
-    return [((at[n], at[n // 2], at[n // 4]), 64) for n in range(300)]
+    return [(at[n], at[n // 2], at[n // 4], 64) for n in range(300)]
 
 
 def crops():
     at = [n * 2_654_435_761 % 65_521 % 480 for n in range(3 * 4096)]
-    return [(at[3 * n : 3 * n + 3], 32) for n in range(4096)]
+    return [(*at[3 * n : 3 * n + 3], 32) for n in range(4096)]
 
 
 def with_tensorstore(task, store):
@@ -37,8 +37,8 @@ def with_tensorstore(task, store):
     if "unchecked" in task:
         spec["recheck_cached_data"] = False
     array = tensorstore.open(spec, read=True, context=context).result()
-    boxes = windows() if "window" in task else crops()
-    parts = [array[tuple(slice(start, start + size) for start in at)] for at, size in boxes]
+    boxes = [tuple(map(int, line.split())) for line in sys.stdin]
+    parts = [array[tuple(slice(start, start + size) for start in at)] for *at, size in boxes]
     start = time.perf_counter()
     if task == "crops batched":
         with tensorstore.Batch() as batch:
@@ -54,10 +54,12 @@ def main(store, programs):
     commands = {name: [program] for name, program in commands.items()}
     commands["tensorstore"] = [sys.executable, __file__, "--tensorstore"]
     for task in TASKS:
+        lines = "".join("{} {} {} {}\n".format(*box) for box in (windows() if "window" in task else crops()))
         best, sums = {}, set()
         for _ in range(ROUNDS):
             for name, command in commands.items():
-                out = subprocess.run([*command, task, store], check=True, capture_output=True, text=True).stdout
+                run = subprocess.run([*command, task, store], input=lines, check=True, capture_output=True, text=True)
+                out = run.stdout
                 if out:
                     seconds, total = out.split()
                     sums.add(int(total))

@@ -19,8 +19,8 @@ fn main() -> Result<()> {
         "window cached unchecked" => array.with_chunk_cache(ChunkCache::new(CACHE).unchecked()),
         _ => array,
     };
-    let boxes = if task.starts_with("window") { windows() } else { crops() };
-    let selections = boxes.into_iter().map(|(at, size)| Selection::from(at.map(|at| at..at + size)));
+    let selections =
+        boxes()?.into_iter().map(|[z, y, x, size]| Selection::from([z, y, x].map(|at| at..at + size)));
     let start = Instant::now();
     let mut sum = 0;
     let mut add =
@@ -36,14 +36,9 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// 300 windows of 64 elements in each dimension, moved by 4 from one to the next, there and back.
-fn windows() -> Vec<([u64; 3], u64)> {
-    let at = |n: u64| 448 - (4 * n % 896).abs_diff(448);
-    (0..300).map(|n| ([at(n), at(n / 2), at(n / 4)], 64)).collect()
-}
-
-/// 4,096 boxes of 32 elements in each dimension.
-fn crops() -> Vec<([u64; 3], u64)> {
-    let at = |n: u64| n.wrapping_mul(2_654_435_761) % 65_521 % 480;
-    (0..4096).map(|n| ([at(3 * n), at(3 * n + 1), at(3 * n + 2)], 32)).collect()
+/// The boxes on standard input: `Z Y X SIZE` in each line.
+fn boxes() -> Result<Vec<[u64; 4]>> {
+    let text = std::io::read_to_string(std::io::stdin())?;
+    let numbers = text.split_whitespace().map(str::parse).collect::<Result<Vec<_>, _>>()?;
+    Ok(numbers.as_chunks().0.to_vec())
 }

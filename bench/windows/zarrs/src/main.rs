@@ -15,11 +15,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let store: Arc<dyn ReadableStorageTraits> = Arc::new(FilesystemStore::new(store)?);
     let array = Arc::new(Array::open(store, "/")?);
     let cache = ChunkCacheDecodedLruSizeLimit::new(array.clone(), 512 << 20);
-    let boxes = if task.starts_with("window") { windows() } else { crops() };
+    let numbers: Result<Vec<u64>, _> =
+        std::io::read_to_string(std::io::stdin())?.split_whitespace().map(str::parse).collect();
     let start = Instant::now();
     let mut sum = 0_u64;
-    for (at, size) in boxes {
-        let subset = ArraySubset::new_with_ranges(&at.map(|at| at..at + size));
+    for &[z, y, x, size] in numbers?.as_chunks().0 {
+        let subset = ArraySubset::new_with_ranges(&[z, y, x].map(|at| at..at + size));
         let values: Vec<u16> = match task.as_str() {
             "window cached unchecked" => cache.retrieve_array_subset(&subset, &Default::default())?,
             "window" | "crops" => array.retrieve_array_subset(&subset)?,
@@ -29,14 +30,4 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{} {sum}", start.elapsed().as_secs_f64());
     Ok(())
-}
-
-fn windows() -> Vec<([u64; 3], u64)> {
-    let at = |n: u64| 448 - (4 * n % 896).abs_diff(448);
-    (0..300).map(|n| ([at(n), at(n / 2), at(n / 4)], 64)).collect()
-}
-
-fn crops() -> Vec<([u64; 3], u64)> {
-    let at = |n: u64| n.wrapping_mul(2_654_435_761) % 65_521 % 480;
-    (0..4096).map(|n| ([at(3 * n), at(3 * n + 1), at(3 * n + 2)], 32)).collect()
 }
