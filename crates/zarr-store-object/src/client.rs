@@ -5,7 +5,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, HeaderName, IF_MATCH, IF_NONE_MATCH, RANGE};
@@ -20,6 +20,7 @@ use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 use crate::answer::{judged, may_pass, refusal, retry_after};
 use crate::failure::{Failure, Why};
 use crate::gathered::{self, Gathered};
+use crate::pace::{Pace, START};
 use crate::redirects::{Names, Refused, followed};
 use crate::retries::{Retries, Tries};
 use crate::tls;
@@ -39,6 +40,7 @@ struct Inner {
     retries: Retries,
     /// Retries for the service that gives machines in a cloud their credentials: it answers at once, or is absent.
     brief: Retries,
+    pace: Pace,
     trace: Option<Trace>,
 }
 
@@ -71,7 +73,8 @@ impl Client {
         let http = builder.build().map_err(|e| wrong(&e))?;
         let (timeout, silence) = (Duration::from_secs(2), Duration::from_secs(1));
         let brief = Retries { again: 0, timeout, silence, ..retries.clone() };
-        Ok(Self(Arc::new(Inner { http, retries, brief, trace: access.trace.clone() })))
+        let pace = Pace::new(access.in_flight.unwrap_or(START));
+        Ok(Self(Arc::new(Inner { http, retries, brief, pace, trace: access.trace.clone() })))
     }
 
     /// Sends a request until it gets a usable answer: a success, or a status that says something about the object (304, 404,
@@ -97,6 +100,7 @@ impl Client {
         body: HttpRequestBody,
     ) -> Result<Response<Bytes>, Failure> {
         let once = is_conditional_write(&parts);
+        let _turn = self.0.pace.turn().await;
         let mut tries = Tries::new(retries);
         loop {
             let (failure, asked) = match self.attempt(&parts, body.clone(), &tries).await {
@@ -157,7 +161,16 @@ impl Client {
         if length > 0 {
             request = request.body(reqwest::Body::wrap(body));
         }
-        let answer = within(patience, request.send()).await?;
+        let sent = Instant::now();
+        let answer = within(patience, request.send()).await;
+        match &answer {
+            // Another service, which is nearer.
+            _ if is_of_machine(parts) => {}
+            Ok(answer) if !may_pass(answer.status().as_u16()) => self.0.pace.answered(sent.elapsed()),
+            Err(failure) if failure.why != Why::NotTaken => {}
+            _ => self.0.pace.refused(),
+        }
+        let answer = answer?;
         let window = Window::of(parts, answer.status(), answer.content_length())?;
         let mut response = Response::new(());
         (*response.status_mut(), *response.headers_mut()) = (answer.status(), answer.headers().clone());

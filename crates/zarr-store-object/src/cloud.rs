@@ -6,6 +6,7 @@ use object_store::ObjectStore;
 use zarr_store::Access;
 use zarr_traits::StoreResult;
 
+use crate::pace::MOST;
 use crate::retries::Retries;
 use crate::runtime::Runtime;
 use crate::store::ObjectStorage;
@@ -22,10 +23,7 @@ impl Place<'_> {
     pub(crate) fn storage(&self, store: Arc<dyn ObjectStore>, access: &Access) -> StoreResult<ObjectStorage> {
         let storage = ObjectStorage::on(Runtime::new()?, store).below(self.prefix)?;
         let storage = storage.with_service(|service| service.retries = retries(access));
-        Ok(match access.in_flight {
-            Some(requests) => storage.with_in_flight(requests),
-            None => storage,
-        })
+        Ok(storage.with_in_flight(access.in_flight.unwrap_or(MOST)))
     }
 }
 

@@ -28,6 +28,8 @@ mod get;
 mod list;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 mod nameable;
+#[cfg(feature = "client")]
+mod pace;
 mod put;
 #[cfg(feature = "client")]
 mod redirects;

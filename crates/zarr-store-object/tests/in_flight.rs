@@ -98,3 +98,14 @@ fn the_parts_of_a_large_value_are_sent_a_few_at_a_time() {
     assert!(parts.iter().all(|part| part.length == 16 << 20));
     assert!(server.most_at_once() <= 8, "{} at once", server.most_at_once());
 }
+
+#[test]
+fn more_requests_are_sent_at_once_as_long_as_answers_come_in_time() {
+    let server = Server::new(|asked| object(asked, b"value").after(Duration::from_millis(50)));
+    let storage = open("s3://bucket", &brief().anonymous(true).endpoint(server.url(""))).unwrap();
+    let keys: Vec<_> = (0..600).map(|n| key(&format!("c/{n}"))).collect();
+    let sizes = block_on(join_all(keys.iter().map(|key| storage.size(key))));
+    assert!(sizes.into_iter().all(|size| size.unwrap() == Some(5)));
+    assert_eq!(server.asked().len(), 600);
+    assert!((65..=256).contains(&server.most_at_once()), "{} at once", server.most_at_once());
+}

@@ -65,7 +65,7 @@ pub struct Access {
     pub profile: Option<String>,
     /// Variables with credentials and settings, named as in the environment of the services' own tools.
     pub environment: BTreeMap<String, String>,
-    /// The largest number of requests at once.
+    /// The largest number of requests at once. By default a store finds it by itself.
     pub in_flight: Option<usize>,
     /// The largest number of retries of a request.
     pub retries: Option<u32>,
