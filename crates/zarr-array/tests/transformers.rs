@@ -91,7 +91,7 @@ impl Renamed {
 impl Store for Renamed {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = self.storage.capabilities();
-        capabilities.copy = false;
+        (capabilities.copy, capabilities.put_ranges) = (false, false);
         capabilities
     }
 

@@ -266,6 +266,7 @@ impl Cached {
     async fn write(&self, op: Op<'_>) -> StoreResult<Answer> {
         let what = match &op {
             Op::Put(put) => Some(Target::Key(put.key)),
+            Op::PutRanges(put) => Some(Target::Key(put.key)),
             Op::Delete(delete) => Some(Target::Key(delete.key)),
             Op::Copy(copy) => Some(Target::Key(copy.key)),
             Op::DeletePrefix(prefix) => Some(Target::Below(prefix)),

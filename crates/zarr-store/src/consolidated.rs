@@ -164,6 +164,7 @@ impl Store for Consolidated {
                 }
             }
             Op::Put(put) => self.ask(put.key, Known::Written),
+            Op::PutRanges(put) => self.ask(put.key, Known::Written),
             Op::Copy(copy) => self.ask(copy.key, Known::Written),
             Op::Delete(delete) => self.ask(delete.key, Known::Deleted),
             Op::DeletePrefix(prefix) => self.ask_below(prefix),

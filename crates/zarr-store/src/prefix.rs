@@ -82,6 +82,7 @@ impl Store for Prefixed {
                 Op::List(list) => self.list(list).await.map(Answer::List),
                 Op::ListDir(list) => self.list_dir(list).await.map(Answer::ListDir),
                 Op::Put(put) => self.storage.call(Op::Put(put.at(&self.inside(put.key)?))).await,
+                Op::PutRanges(put) => self.storage.call(Op::PutRanges(put.at(&self.inside(put.key)?))).await,
                 Op::Delete(delete) => {
                     let key = self.inside(delete.key)?;
                     self.storage.call(Op::Delete(delete.at(&key))).await

@@ -63,6 +63,7 @@ fn asked(op: &Op<'_>) -> Request {
     match op {
         Op::Read(read) => request.range = range(read.ranges),
         Op::Put(put) => request.sent = put.len(),
+        Op::PutRanges(put) => request.sent = put.bytes.len() as u64,
         _ => {}
     }
     request
@@ -74,6 +75,7 @@ fn method(op: &Op<'_>) -> &'static str {
         Op::Head(_) => "HEAD",
         Op::List(_) | Op::ListDir(_) => "LIST",
         Op::Put(_) => "PUT",
+        Op::PutRanges(_) => "PUT RANGES",
         Op::Delete(_) | Op::DeletePrefix(_) => "DELETE",
         Op::Sync => "SYNC",
         Op::Origin(_) => "ORIGIN",

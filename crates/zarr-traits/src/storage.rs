@@ -9,10 +9,11 @@ use bytes::Bytes;
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::future::{BoxFuture, ready};
 use crate::key::{Key, Prefix};
+use crate::partial::Span;
 use crate::range::ByteRange;
 use crate::store::{
     Answer, Capabilities, Copied, CopyFrom, Delete, Dir, Head, List, ListDir, Listed, ObjectMeta, Op,
-    Outcome, Page, Put, PutMode, Read, ReadBuffer, ReadVersion, Store,
+    Outcome, Page, Put, PutMode, PutRanges, Read, ReadBuffer, ReadVersion, Store,
 };
 use crate::version::Version;
 
@@ -230,6 +231,29 @@ impl Storage {
     /// Errors of the store; [`StoreErrorKind::Unsupported`] if it is read-only or does not support the condition.
     pub async fn put_if(&self, key: &Key, parts: &[Bytes], mode: PutMode<'_>) -> StoreResult<Outcome> {
         self.call(Op::Put(Put::new(key, parts, mode))).await?.into_outcome()
+    }
+
+    /// Replaces `spans` of the object at `key` by `bytes`, which has the new bytes of all of them, one after the other. The
+    /// outcome is a conflict if there is no object of `size` bytes at the key, or if the store does not support this.
+    ///
+    /// # Errors
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it is read-only.
+    pub async fn put_ranges(
+        &self,
+        key: &Key,
+        size: u64,
+        spans: &[Span],
+        bytes: &Bytes,
+    ) -> StoreResult<Outcome> {
+        self.check_writable()?;
+        if !self.capabilities().put_ranges {
+            return Ok(Outcome::Conflict);
+        }
+        match self.call(Op::PutRanges(PutRanges::new(key, size, spans, bytes))).await {
+            // A layer that changes keys may show the capability of the store below it.
+            Err(e) if e.kind() == StoreErrorKind::Unsupported => Ok(Outcome::Conflict),
+            answer => answer?.into_outcome(),
+        }
     }
 
     /// Copies the object at `from` of another storage to `key`, in place of what is there, if the service of both can do so

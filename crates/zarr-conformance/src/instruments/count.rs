@@ -118,6 +118,8 @@ counts! {
     list_dirs,
     /// [`Op::Put`] operations.
     puts,
+    /// [`Op::PutRanges`] operations.
+    put_ranges,
     /// [`Op::Delete`] operations.
     deletes,
     /// [`Op::DeletePrefix`] operations.
@@ -132,7 +134,7 @@ counts! {
     ranges,
     /// Bytes that reads returned.
     bytes_read,
-    /// Bytes of applied puts.
+    /// Bytes of applied puts, and of replaced ranges.
     bytes_written,
 }
 
@@ -140,7 +142,8 @@ impl Counts {
     /// Operations of any kind.
     pub fn requests(&self) -> u64 {
         let reading = self.reads + self.heads + self.lists + self.list_dirs;
-        reading + self.puts + self.deletes + self.delete_prefixes + self.syncs + self.copies + self.others
+        let putting = self.puts + self.put_ranges + self.copies;
+        reading + putting + self.deletes + self.delete_prefixes + self.syncs + self.others
     }
 }
 
@@ -159,6 +162,7 @@ impl Counters {
             Op::List(_) => &self.lists,
             Op::ListDir(_) => &self.list_dirs,
             Op::Put(_) => &self.puts,
+            Op::PutRanges(_) => &self.put_ranges,
             Op::Delete(_) => &self.deletes,
             Op::DeletePrefix(_) => &self.delete_prefixes,
             Op::Sync => &self.syncs,
@@ -189,6 +193,9 @@ impl Store for Counting {
             match (&op, &answer) {
                 (Op::Read(read), Answer::Read(Some(_))) => add(&counters.bytes_read, read.into.len() as u64),
                 (Op::Put(put), Answer::Write(Outcome::Done(_))) => add(&counters.bytes_written, put.len()),
+                (Op::PutRanges(put), Answer::Write(Outcome::Done(_))) => {
+                    add(&counters.bytes_written, put.bytes.len() as u64);
+                }
                 _ => {}
             }
             Ok(answer)

@@ -155,17 +155,19 @@ impl Faulty {
     fn remember(&self, op: &Op<'_>, answer: &Answer) {
         match (op, answer) {
             (Op::Put(put), Answer::Write(Outcome::Done(version))) => {
-                self.written(put.key, Some((Bytes::from(put.parts.concat()), version.clone())));
+                self.changed(put.key, Some(Some((Bytes::from(put.parts.concat()), version.clone()))));
             }
-            (Op::Delete(delete), Answer::Write(Outcome::Done(_))) => self.written(delete.key, None),
+            (Op::PutRanges(put), Answer::Write(Outcome::Done(_))) => self.changed(put.key, None),
+            (Op::Delete(delete), Answer::Write(Outcome::Done(_))) => self.changed(delete.key, Some(None)),
             _ => {}
         }
     }
 
-    fn written(&self, key: &Key, value: Value) {
+    /// Remembers the new value of a key, if it is known.
+    fn changed(&self, key: &Key, value: Option<Value>) {
         let mut past = unpoisoned(&self.state.past);
         let past = past.entry(key.clone()).or_default();
-        past.before = past.last.replace(value);
+        past.before = std::mem::replace(&mut past.last, value);
     }
 }
 

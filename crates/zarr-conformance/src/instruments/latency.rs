@@ -124,6 +124,8 @@ impl Store for Simulated {
     fn capabilities(&self) -> Capabilities {
         let mut can = self.storage.capabilities();
         can.drive = Drive::remote(self.network.in_flight, self.network.merge_gap);
+        // No service does this.
+        can.put_ranges = false;
         can
     }
 

@@ -9,6 +9,7 @@ mod atomic;
 mod conditional;
 mod keys;
 mod list;
+mod ranges;
 mod read;
 mod subject;
 mod version;
@@ -70,6 +71,7 @@ const WRITING: &[Rule<Subject>] = &[
     Rule::new("13", "a prefix a/ covers a/b, and neither a nor ab/c", write::prefix),
     Rule::new("14", "a listing is complete, in order, and only of keys", list::complete),
     Rule::new("17", "a copy that the service makes is whole", write::copy),
+    Rule::new("18", "ranges are replaced all or not at all, and no update is lost", ranges::put),
     Rule::new("E.t3", "keys that differ in case are different", keys::case),
     Rule::new("E.t8", "any legal key can be used", keys::any),
 ];

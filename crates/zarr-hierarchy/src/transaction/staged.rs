@@ -253,7 +253,7 @@ impl Transaction {
 impl Store for Transaction {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = self.below.capabilities();
-        capabilities.copy = false;
+        (capabilities.copy, capabilities.put_ranges) = (false, false);
         capabilities
     }
 

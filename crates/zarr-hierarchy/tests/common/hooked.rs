@@ -126,10 +126,8 @@ impl Store for Hooked {
             match op {
                 op if (op.lists() && !can.list) || (op.writes() && !can.write) => return op.unsupported(),
                 Op::Read(_) | Op::List(_) | Op::ListDir(_) => (self.before)(Call::Read).await?,
-                Op::Put(_) | Op::Copy(_) | Op::Delete(_) | Op::DeletePrefix(_) => {
-                    (self.before)(Call::Write).await?
-                }
-                _ => {}
+                Op::Head(_) | Op::Sync => {}
+                _ => (self.before)(Call::Write).await?,
             }
             self.storage.call(op).await
         })

@@ -17,7 +17,7 @@ pub enum Answer {
     List(Page),
     /// To [`Op::ListDir`](super::Op::ListDir).
     ListDir(Dir),
-    /// To [`Op::Put`](super::Op::Put) and [`Op::Delete`](super::Op::Delete).
+    /// To [`Op::Put`](super::Op::Put), [`Op::PutRanges`](super::Op::PutRanges) and [`Op::Delete`](super::Op::Delete).
     Write(Outcome),
     /// To [`Op::Origin`](super::Op::Origin). `None`: there is no object at the key.
     Origin(Option<Origin>),

@@ -23,11 +23,13 @@ pub struct Capabilities {
     pub delete_if: bool,
     /// [`Op::Origin`](super::Op::Origin) is supported and, in a store that can be written, [`Op::Copy`](super::Op::Copy).
     pub copy: bool,
+    /// [`Op::PutRanges`](super::Op::PutRanges) is supported, and costs less than a read and a put of the whole object.
+    pub put_ranges: bool,
 }
 
 impl Capabilities {
-    /// Returns the capabilities of a local store that supports every operation but copies of its own. A store that makes
-    /// copies sets [`copy`](Self::copy).
+    /// Returns the capabilities of a local store that supports every operation but those that only some stores perform
+    /// better than their callers: [`copy`](Self::copy) and [`put_ranges`](Self::put_ranges).
     pub fn inline() -> Self {
         Self {
             drive: Drive::Inline,
@@ -38,6 +40,7 @@ impl Capabilities {
             put_if: true,
             delete_if: true,
             copy: false,
+            put_ranges: false,
         }
     }
 
@@ -57,7 +60,7 @@ impl Capabilities {
     /// Returns the capabilities without the operations that write.
     #[must_use]
     pub fn read_only(self) -> Self {
-        Self { write: false, put_create: false, put_if: false, delete_if: false, ..self }
+        Self { write: false, put_create: false, put_if: false, delete_if: false, put_ranges: false, ..self }
     }
 
     /// Returns the capabilities without listings.

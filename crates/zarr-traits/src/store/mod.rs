@@ -27,6 +27,7 @@
 //!     [`TooLarge`](crate::StoreErrorKind::TooLarge), raised before the memory for it is taken.
 //! 17. A copy has all bytes of its object when the call returns, and is atomic as a put. [`Copied::Unable`] changes nothing.
 //!     A layer that changes keys or values answers operations it does not know with [`Op::unsupported`].
+//! 18. A [`PutRanges`] keeps rules 10 and 11: it changes all its ranges, or nothing. No update of another writer is lost.
 
 mod answer;
 mod buffer;
@@ -39,7 +40,7 @@ use std::fmt::Debug;
 pub use answer::{Answer, Copied, Dir, Listed, ObjectMeta, Outcome, Page};
 pub use buffer::{ReadBuffer, Stored};
 pub use capabilities::{Capabilities, Drive};
-pub use op::{CopyFrom, Delete, Head, List, ListDir, Op, Put, PutMode, Read, ReadVersion};
+pub use op::{CopyFrom, Delete, Head, List, ListDir, Op, Put, PutMode, PutRanges, Read, ReadVersion};
 pub use origin::Origin;
 
 use crate::error::StoreResult;

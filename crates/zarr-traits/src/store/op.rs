@@ -7,6 +7,7 @@ use super::buffer::ReadBuffer;
 use super::origin::Origin;
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::key::{Key, Prefix};
+use crate::partial::Span;
 use crate::range::ByteRange;
 use crate::version::Version;
 
@@ -25,6 +26,8 @@ pub enum Op<'a> {
     ListDir(ListDir<'a>),
     /// Stores a value. Answered by [`Answer::Write`].
     Put(Put<'a>),
+    /// Replaces ranges of an object. Answered by [`Answer::Write`].
+    PutRanges(PutRanges<'a>),
     /// Deletes an object. Answered by [`Answer::Write`].
     Delete(Delete<'a>),
     /// Deletes everything below a prefix. Answered by [`Answer::Done`].
@@ -46,6 +49,7 @@ impl<'a> Op<'a> {
             Self::List(list) => Op::List(*list),
             Self::ListDir(list) => Op::ListDir(*list),
             Self::Put(put) => Op::Put(*put),
+            Self::PutRanges(put) => Op::PutRanges(*put),
             Self::Delete(delete) => Op::Delete(*delete),
             Self::DeletePrefix(prefix) => Op::DeletePrefix(prefix),
             Self::Sync => Op::Sync,
@@ -56,7 +60,11 @@ impl<'a> Op<'a> {
 
     /// Whether the operation changes what is stored.
     pub fn writes(&self) -> bool {
-        matches!(self, Self::Put(_) | Self::Delete(_) | Self::DeletePrefix(_) | Self::Sync | Self::Copy(_))
+        match self {
+            Self::Put(_) | Self::PutRanges(_) | Self::Copy(_) => true,
+            Self::Delete(_) | Self::DeletePrefix(_) | Self::Sync => true,
+            Self::Read(_) | Self::Head(_) | Self::List(_) | Self::ListDir(_) | Self::Origin(_) => false,
+        }
     }
 
     /// Whether the operation is a listing.
@@ -72,6 +80,7 @@ impl<'a> Op<'a> {
             Self::List(list) => list.prefix.as_str(),
             Self::ListDir(list) => list.prefix.as_str(),
             Self::Put(put) => put.key.as_str(),
+            Self::PutRanges(put) => put.key.as_str(),
             Self::Delete(delete) => delete.key.as_str(),
             Self::DeletePrefix(prefix) => prefix.as_str(),
             Self::Sync => "",
@@ -306,6 +315,58 @@ impl<'a> Put<'a> {
     pub fn unsupported_mode<T>(&self) -> StoreResult<T> {
         let message = format!("this store does not support the put mode {:?}", self.mode);
         Err(StoreError::new(StoreErrorKind::Unsupported, message).with_key(self.key))
+    }
+}
+
+/// Replaces ranges of an object and keeps its other bytes. Atomic as a [`Put`]. The outcome is a
+/// [conflict](super::Outcome::Conflict) if there is no object of this size at the key.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct PutRanges<'a> {
+    /// The key of the object.
+    pub key: &'a Key,
+    /// The size that the object has, in bytes.
+    pub size: u64,
+    /// The ranges. They lie inside the object; of ranges that overlap the last one counts.
+    pub spans: &'a [Span],
+    /// The new bytes of all ranges, one after the other.
+    pub bytes: &'a Bytes,
+}
+
+impl<'a> PutRanges<'a> {
+    /// Replaces `spans` of the object at `key`, which has `size` bytes, by `bytes`.
+    pub fn new(key: &'a Key, size: u64, spans: &'a [Span], bytes: &'a Bytes) -> Self {
+        Self { key, size, spans, bytes }
+    }
+
+    /// Returns the same change of another key, for a layer that changes keys.
+    #[must_use]
+    pub fn at<'b>(self, key: &'b Key) -> PutRanges<'b>
+    where
+        'a: 'b,
+    {
+        PutRanges { key, ..self }
+    }
+
+    /// Returns the new bytes of each range.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::RangeNotSatisfiable`] if a range is not inside the object; [`StoreErrorKind::InvalidArgument`] if
+    /// there are more or fewer bytes than the ranges have.
+    pub fn parts(&self) -> StoreResult<Vec<(Span, &'a [u8])>> {
+        let mut rest = &self.bytes[..];
+        let mut part = |span: &Span| {
+            ByteRange::from(*span).resolve(self.size)?;
+            let len = usize::try_from(span.len).unwrap_or(usize::MAX);
+            rest.split_off(..len).map(|part| (*span, part)).ok_or_else(|| self.unequal())
+        };
+        let parts = self.spans.iter().map(&mut part).collect::<StoreResult<_>>()?;
+        if rest.is_empty() { Ok(parts) } else { Err(self.unequal()) }
+    }
+
+    fn unequal(&self) -> StoreError {
+        let message = format!("{} bytes are given for ranges of another length", self.bytes.len());
+        StoreError::new(StoreErrorKind::InvalidArgument, message).with_key(self.key)
     }
 }
 
