@@ -9,7 +9,7 @@ use zarr_traits::{
     BoxFuture, Bytes, Key, Prefix, StoreResult, Version, ready,
     store::{
         Answer, Capabilities, Copied, CopyFrom, Delete, Dir, List, ListDir, Listed, ObjectMeta, Op, Origin,
-        Outcome, Page, Put, PutMode, Read, Store,
+        Outcome, Page, Put, PutMode, PutRanges, Read, Store,
     },
 };
 
@@ -127,6 +127,7 @@ impl Store for MemoryStore {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = Capabilities::inline();
         capabilities.copy = true;
+        capabilities.put_ranges = true;
         capabilities
     }
 
@@ -137,6 +138,7 @@ impl Store for MemoryStore {
             Op::List(list) => self.list(list).map(Answer::List),
             Op::ListDir(list) => self.list_dir(list).map(Answer::ListDir),
             Op::Put(put) => self.put(put).map(Answer::Write),
+            Op::PutRanges(put) => self.put_ranges(put).map(Answer::Write),
             Op::Delete(delete) => Ok(Answer::Write(self.delete(delete))),
             Op::DeletePrefix(prefix) => {
                 self.write().delete_prefix(prefix);
@@ -201,6 +203,24 @@ impl MemoryStore {
             return Ok(Outcome::Conflict);
         }
         Ok(Outcome::Done(Some(content.insert(put.key, bytes))))
+    }
+
+    /// Replaces ranges without a copy of the object, unless a reader still has its memory.
+    fn put_ranges(&self, put: PutRanges<'_>) -> StoreResult<Outcome> {
+        let parts = put.parts()?;
+        let mut content = self.write();
+        let Some(object) = content.objects.get_mut(put.key.as_str()) else { return Ok(Outcome::Conflict) };
+        if object.bytes.len() as u64 != put.size {
+            return Ok(Outcome::Conflict);
+        }
+        // Takes the memory over if nobody else has it.
+        let mut bytes = Vec::from(std::mem::take(&mut object.bytes));
+        for (span, part) in parts {
+            // Fits: the span is inside a value in memory.
+            let start = usize::try_from(span.offset).unwrap_or(usize::MAX);
+            bytes[start..start + part.len()].copy_from_slice(part);
+        }
+        Ok(Outcome::Done(Some(content.insert(put.key, bytes.into()))))
     }
 
     fn value(&self, key: &Key) -> Option<Bytes> {
