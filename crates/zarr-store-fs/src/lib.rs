@@ -9,6 +9,8 @@ mod list;
 #[cfg(feature = "write")]
 mod lock;
 mod path;
+#[cfg(feature = "write")]
+mod ranges;
 mod read;
 mod scheme;
 mod store;

@@ -94,7 +94,7 @@ impl FsStore {
     }
 
     /// Opens the object at `key`. Returns it with its file status.
-    fn open_object(&self, key: &Key) -> StoreResult<Option<(Opened, rustix::fs::Stat)>> {
+    pub(crate) fn open_object(&self, key: &Key) -> StoreResult<Option<(Opened, rustix::fs::Stat)>> {
         let Some(file) = self.root.file(key).map_err(|e| failed(e, "cannot open"))? else {
             return Ok(None);
         };

@@ -91,6 +91,7 @@ impl Store for FsStore {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = Capabilities::inline();
         capabilities.copy = true;
+        capabilities.put_ranges = true;
         if cfg!(feature = "write") { capabilities } else { capabilities.read_only() }
     }
 

@@ -46,7 +46,11 @@ impl FsStore {
     }
 
     /// Performs a put whose value `write` writes into a new file. It is called again if the directory is deleted.
-    fn write(&self, put: Put<'_>, write: impl Fn(&File) -> StoreResult<()>) -> StoreResult<Outcome> {
+    pub(crate) fn write(
+        &self,
+        put: Put<'_>,
+        write: impl Fn(&File) -> StoreResult<()>,
+    ) -> StoreResult<Outcome> {
         let Put { key, mode, .. } = put;
         check(key.as_str())?;
         // Creating is exclusive by itself, and of several replacements the last one stays.
@@ -173,8 +177,8 @@ impl FsStore {
     }
 }
 
-fn uncertain(e: Errno, message: &str) -> StoreError {
-    StoreError::new(StoreErrorKind::Uncertain, message).with_source(std::io::Error::from(e))
+pub(crate) fn uncertain(e: impl Into<std::io::Error>, message: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Uncertain, message).with_source(e.into())
 }
 
 /// Writes all of `parts`.
@@ -205,7 +209,7 @@ fn write_all(mut file: &File, parts: &[Bytes]) -> StoreResult<()> {
 }
 
 /// Writes the whole content of another file.
-fn copy_all(mut file: &File, source: &Opened) -> StoreResult<()> {
+pub(crate) fn copy_all(mut file: &File, source: &Opened) -> StoreResult<()> {
     let mut from = &source.file;
     from.rewind()?;
     if std::io::copy(&mut from, &mut file)? == source.size {

@@ -26,6 +26,7 @@ pub(crate) struct Writing {
     pub(crate) durability: Durability,
     pub(crate) patience: Duration,
     pub(crate) single_writer: bool,
+    pub(crate) in_place: bool,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -83,6 +84,29 @@ impl FsStore {
         self
     }
 
+    /// Returns the same store, which writes a part of an uncompressed chunk into its file: for frequent small updates of
+    /// large chunks. By default a copy of the file takes its place, which takes the time of copying the whole chunk. All
+    /// other puts replace their file as always.
+    ///
+    /// This gives up that such an update is atomic:
+    ///
+    /// - A reader beside it may see a part of the new elements, also in a version that it has pinned.
+    /// - If the process dies or the disk is full, a part of the elements may be written. The call then returns an error of
+    ///   kind [`Uncertain`](zarr_traits::StoreErrorKind::Uncertain), if it returns.
+    /// - Hard links to the file, such as those of a snapshot, show the new elements as well.
+    ///
+    /// Writers still wait for each other, and lose no update.
+    ///
+    /// ```no_run
+    /// let store = zarr_store_fs::FsStore::open("weather.zarr")?.with_updates_in_place();
+    /// # Ok::<(), zarr_traits::StoreError>(())
+    /// ```
+    #[must_use]
+    pub fn with_updates_in_place(mut self) -> Self {
+        self.writing.in_place = true;
+        self
+    }
+
     /// Returns the same store with this limit on the wait for an object that others are writing; the default is a minute.
     /// After it a put or delete fails with an error that names the lock file.
     #[must_use]
@@ -95,6 +119,7 @@ impl FsStore {
     pub(crate) fn change(&self, op: Op<'_>) -> StoreResult<Answer> {
         match op {
             Op::Put(put) => self.put(put).map(Answer::Write),
+            Op::PutRanges(put) => self.put_ranges(put).map(Answer::Write),
             Op::Delete(delete) => self.remove(delete.key, delete.version).map(Answer::Write),
             Op::DeletePrefix(prefix) => self.remove_prefix(prefix).map(|()| Answer::Done),
             Op::Sync => self.flush().map(|()| Answer::Done),
@@ -107,7 +132,7 @@ impl FsStore {
 impl Default for Writing {
     fn default() -> Self {
         let durability = Durability::default();
-        Self { durability, patience: PATIENCE, single_writer: false, shared: Arc::default() }
+        Self { durability, patience: PATIENCE, single_writer: false, in_place: false, shared: Arc::default() }
     }
 }
 

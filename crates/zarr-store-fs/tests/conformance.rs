@@ -49,6 +49,12 @@ fn single_writer() {
 }
 
 #[test]
+fn in_place() {
+    suite(|store| store.with_updates_in_place().into());
+    suite(|store| store.with_updates_in_place().single_writer().into());
+}
+
+#[test]
 fn prefixed() {
     suite(|store| Prefixed::over(&store.into(), Prefix::new("two/levels/").unwrap()));
 }
