@@ -1,6 +1,7 @@
 //! Writing: turns elements, bytes and encoded inner chunks into the task that writes them.
 
 mod plan;
+mod ranges;
 mod task;
 
 use std::sync::Arc;

@@ -1,10 +1,15 @@
 //! The number of requests and bytes of reads and writes, which does not depend on the machine.
 
+use std::ops::Range;
+
 use crate::common::{self, chains, counted, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::{ArrayErrorKind, PartialWrites, Selection, Storage, standard};
+use zarr_array::{
+    ArrayErrorKind, EmptyChunks, PartialWrites, Selection, Storage, block_on, meta::v3::Extension, standard,
+};
 use zarr_conformance::instruments::{Counting, Counts};
 use zarr_store::MemoryStore;
+use zarr_traits::Key;
 
 /// Returns the requests of `work`.
 fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
@@ -86,8 +91,50 @@ fn whole_chunks_are_written_without_a_read() {
         let alone = array.clone().with_partial_writes(PartialWrites::Unchecked);
         let used = cost(&counting, || alone.write([4..5, 4..7], &[1_u16; 3]).unwrap());
         assert_eq!((used.reads, used.puts), (0, 1), "a single writer need not read");
-        let used = cost(&counting, || array.write([0..1, 0..2], &[1_u16; 2]).unwrap());
-        assert_eq!((used.reads, used.puts), (1, 1), "a part is read, changed and written");
+        let used = cost(&counting, || array.write([0..1, 0..1], &[1_u16]).unwrap());
+        match is_plain(&codecs) {
+            true => assert_eq!((used.requests(), used.put_ranges), (1, 1), "the store changes a part"),
+            false => assert_eq!((used.reads, used.puts), (1, 1), "a part is read, changed and written"),
+        }
+    }
+}
+
+/// Whether a chunk is stored as its elements.
+fn is_plain(codecs: &[Extension]) -> bool {
+    codecs.iter().all(|codec| ["bytes", "transpose"].contains(&codec.name()))
+}
+
+#[test]
+fn part_of_an_uncompressed_chunk_is_written_alone() {
+    for codecs in chains().iter().filter(|codecs| is_plain(codecs)) {
+        let (array, counting) = counted(&[100, 100], &[100, 100], codecs);
+        let requests =
+            |used: Counts| (used.reads, used.puts, used.put_ranges, used.deletes, used.bytes_written);
+        let write = |rows: Range<u64>, columns: Range<u64>, value: u16| {
+            let values = vec![
+                value;
+                usize::try_from((rows.end - rows.start) * (columns.end - columns.start))
+                    .unwrap()
+            ];
+            requests(cost(&counting, || array.write([rows, columns], &values).unwrap()))
+        };
+        assert_eq!(write(0..2, 0..3, 1), (1, 1, 1, 0, 20_000), "there is no object yet");
+        assert_eq!(write(50..52, 10..12, 2), (0, 0, 1, 0, 8), "two ranges");
+        assert_eq!(
+            write(10..20, 10..20, 3),
+            (1, 1, 0, 0, 20_000),
+            "ten ranges are too many for an object of 20 kB"
+        );
+        assert_eq!(write(0..2, 0..3, 7), (1, 1, 0, 0, 20_000), "fill: the chunk may become empty");
+        let keep = array.clone().with_empty_chunks(EmptyChunks::Store);
+        let used = cost(&counting, || keep.write([50..52, 10..12], &[7_u16; 4]).unwrap());
+        assert_eq!(requests(used), (0, 0, 1, 0, 8), "an empty chunk may stay");
+        assert_eq!(write(10..20, 10..20, 7), (1, 0, 0, 1, 0), "the chunk is empty");
+        // Half a chunk is no chunk.
+        let key = Key::new("a/c/0/0").unwrap();
+        block_on(array.storage().put(&key, vec![0; 10_000])).unwrap();
+        let e = array.write([0..1, 0..1], &[1_u16]).unwrap_err();
+        assert_eq!(e.key(), Some("a/c/0/0"), "{e}");
     }
 }
 

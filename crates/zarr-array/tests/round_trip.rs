@@ -13,6 +13,7 @@ use zarr_array::{
 };
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
+use zarr_traits::Key;
 
 #[test]
 fn every_chain_round_trips() {
@@ -89,6 +90,40 @@ proptest! {
             places.iter().zip(&values).for_each(|(place, value)| model[*place] = *value);
         }
         prop_assert_eq!(array.read::<u16>(..).unwrap().into_vec(), model);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// A store that replaces ranges holds the same bytes in the end as one that is given whole chunks.
+    #[test]
+    fn ranges_put_by_the_store_equal_whole_chunks(
+        chain in 0..3_usize,
+        boxes in prop::collection::vec((0_u64..300, 0_u64..300, 1_u64..40, 1_u64..300, any::<bool>()), 1..6),
+    ) {
+        let shape = [300, 300];
+        let create = |storage: &Storage| {
+            let array = Array::create(storage.clone(), "/", meta(&shape, &[250, 200], &chains()[chain]), &standard());
+            array.unwrap()
+        };
+        // This layer replaces no ranges.
+        let (ranges, whole) = (Storage::from(MemoryStore::new()), Storage::from(MemoryStore::new()));
+        let arrays = [create(&ranges), create(&Odd::slow(&whole, Duration::ZERO, 4))];
+        for (i, (row, column, rows, columns, is_wide)) in boxes.into_iter().enumerate() {
+            let (r, c) = (row..(row + rows).min(300), column..(column + columns).min(300));
+            let (r, c) = if is_wide { (r, c) } else { (c, r) };
+            let count = usize::try_from((r.end - r.start) * (c.end - c.start)).unwrap();
+            let values: Vec<u16> = (0..count).map(|k| u16::try_from((i * 9973 + k) % 65_521).unwrap()).collect();
+            for array in &arrays {
+                array.write([r.clone(), c.clone()], &values).unwrap();
+            }
+        }
+        prop_assert_eq!(common::keys(&ranges), common::keys(&whole));
+        for key in common::keys(&ranges) {
+            let value = |storage: &Storage| block_on(storage.get(&Key::new(&key).unwrap(), 1 << 20)).unwrap();
+            prop_assert_eq!(value(&ranges), value(&whole), "{}", key);
+        }
     }
 }
 

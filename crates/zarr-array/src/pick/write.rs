@@ -75,6 +75,10 @@ impl WritePlan for PickPlan {
         Err(not_asked())
     }
 
+    fn values<'a>(&self, _: &PickCell, _: &'a Input) -> ArrayResult<Source<'a>> {
+        Err(not_asked())
+    }
+
     /// All inner chunks in the box around the elements, whole.
     fn selected(&self, core: &Core, cell: &PickCell) -> SelectedPart {
         SelectedPart::all(core.around(&self.around(cell)))

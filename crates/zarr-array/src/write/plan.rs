@@ -60,6 +60,9 @@ pub(crate) trait WritePlan: Send + Sync + 'static {
         swap: Swap,
     ) -> ArrayResult<()>;
 
+    /// Returns the elements to write to a cell. Called if [`PUTS_INTO_VIEWS`](Self::PUTS_INTO_VIEWS).
+    fn values<'a>(&self, cell: &Self::Cell, input: &'a Input) -> ArrayResult<Source<'a>>;
+
     /// Returns the part of the chunk whose inner chunks are affected.
     fn selected(&self, core: &Core, cell: &Self::Cell) -> SelectedPart;
 
@@ -125,7 +128,7 @@ impl WritePlan for Plan {
     }
 
     fn whole<'a>(&self, cell: &Cell, input: &'a Input) -> ArrayResult<Option<Source<'a>>> {
-        values(cell, input).map(Some)
+        self.values(cell, input).map(Some)
     }
 
     fn put(&self, cell: &Cell, chunk: &mut [u8], size: usize, input: &Input) -> ArrayResult<()> {
@@ -135,7 +138,11 @@ impl WritePlan for Plan {
     fn put_into(&self, cell: &Cell, chunk: Destination<'_>, input: &Input, swap: Swap) -> ArrayResult<()> {
         let part = chunk.sub(cell.part.start(), cell.part.shape())?;
         let mut part = if cell.is_dense() { part } else { part.step(&cell.steps)? };
-        Ok(part.put(values(cell, input)?, swap)?)
+        Ok(part.put(self.values(cell, input)?, swap)?)
+    }
+
+    fn values<'a>(&self, cell: &Cell, input: &'a Input) -> ArrayResult<Source<'a>> {
+        Ok(input.source().sub(&cell.at, &cell.count)?)
     }
 
     fn selected(&self, _: &Core, cell: &Cell) -> SelectedPart {
@@ -154,14 +161,9 @@ impl WritePlan for Plan {
         scratch: &mut Scratch,
         encode: &mut Encode<'_>,
     ) -> ArrayResult<Option<bool>> {
-        let values = values(cell, input)?.sub(elements.start(), elements.shape())?;
+        let values = self.values(cell, input)?.sub(elements.start(), elements.shape())?;
         encode(&values, scratch).map(Some)
     }
-}
-
-/// Returns the elements to write to a cell.
-fn values<'a>(cell: &Cell, input: &'a Input) -> ArrayResult<Source<'a>> {
-    Ok(input.source().sub(&cell.at, &cell.count)?)
 }
 
 /// Returns the error for a call that the plan does not announce.

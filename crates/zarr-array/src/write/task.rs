@@ -15,6 +15,7 @@ use zarr_traits::{
 };
 
 use super::plan::WritePlan;
+use super::ranges::{Ranges, spans};
 use crate::core::{Core, EmptyChunks, PartialWrites, with_heap};
 use crate::encoding::{Encoding, Value};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -29,7 +30,8 @@ pub(crate) struct Write<P> {
     encoded: Option<Bytes>,
     /// The contents of elements of variable length.
     heap: Option<Arc<Heap>>,
-    /// The chunks that could not be [claimed](Condition::Claim), because they exist.
+    /// The chunks whose objects must be read first: they could not be [claimed](Condition::Claim), because they exist, or
+    /// [changed by ranges](Condition::Ranges).
     taken: Mutex<HashSet<Dims>>,
 }
 
@@ -61,6 +63,7 @@ enum Change {
     Look,
     Delete(Option<Version>),
     Put(Value, Condition),
+    PutRanges(Ranges),
 }
 
 /// The condition under which a chunk is changed.
@@ -73,6 +76,8 @@ enum Condition {
     Create,
     /// The object is still the version that was read.
     IfUnchanged(Version),
+    /// The object has the size of the chunk. The store replaces ranges of it.
+    Ranges,
 }
 
 impl<P: WritePlan> Task for Write<P> {
@@ -157,6 +162,7 @@ impl<P: WritePlan> Task for Write<P> {
     fn made_bytes(made: &Made) -> u64 {
         match &made.change {
             Change::Put(value, _) => value.len(),
+            Change::PutRanges(ranges) => ranges.bytes.len() as u64,
             _ => 0,
         }
     }
@@ -233,6 +239,13 @@ impl<P: WritePlan> Write<P> {
         if safe && !able {
             return Err(unsafe_update());
         }
+        if P::PUTS_INTO_VIEWS
+            && can.put_ranges
+            && core.chain.is_plain()
+            && !self.taken().contains(P::chunk(cell))
+        {
+            return Ok((None, Condition::Ranges));
+        }
         if !core.has_inner() {
             // The whole chunk will be decoded: check its size before reading it.
             core.check_chunk(P::shape(cell))?;
@@ -299,7 +312,7 @@ impl<P: WritePlan> Write<P> {
             return None;
         }
         match condition {
-            Condition::Claim => Some(Change::Look),
+            Condition::Claim | Condition::Ranges => Some(Change::Look),
             Condition::Create => Some(Change::Nothing),
             Condition::Replace => Some(Change::Delete(None)),
             Condition::IfUnchanged(version) => {
@@ -318,6 +331,9 @@ impl<P: WritePlan> Write<P> {
         scratch: &mut Scratch,
     ) -> ArrayResult<Change> {
         let (core, shape) = (&*self.core, P::shape(cell));
+        if matches!(condition, Condition::Ranges) {
+            return Ok(self.ranges(cell)?.map_or(Change::Look, Change::PutRanges));
+        }
         core.check_chunk(shape)?;
         if self.plan.is_whole(cell)
             && let Some(values) = self.plan.whole(cell, &self.input)?
@@ -346,6 +362,25 @@ impl<P: WritePlan> Write<P> {
         Ok(change)
     }
 
+    /// Returns the ranges of an uncompressed chunk that are written, or `None` if the stored object must be read first:
+    /// because they are too many, or because the chunk may become empty.
+    fn ranges(&self, cell: &P::Cell) -> ArrayResult<Option<Ranges>> {
+        let (core, shape) = (&*self.core, P::shape(cell));
+        let Some((order, swap)) = core.chain.plain(shape.len()) else { return Ok(None) };
+        let values = self.plan.values(cell, &self.input)?;
+        let absence = self.absence(|| values.is_filled_with(core.fill_element.bytes()), &Condition::Ranges);
+        let selected = self.plan.selected(core, cell);
+        if absence.is_some() || selected.steps.iter().any(|step| *step != 1) {
+            return Ok(None);
+        }
+        let stored = permute(shape, &order).zip(selected.part.permute(&order)).ok_or_else(no_order)?;
+        let Some(spans) = spans(&stored.0, &stored.1, core.size as u64) else { return Ok(None) };
+        let mut bytes = Vec::new();
+        values.permute(&order)?.append_to(&mut bytes, swap)?;
+        let size = byte_len(shape, core.size)? as u64;
+        Ok(Some(Ranges { size, spans, bytes: bytes.into() }))
+    }
+
     /// Changes the elements of an uncompressed chunk within the object that was read.
     fn patch(
         &self,
@@ -355,7 +390,6 @@ impl<P: WritePlan> Write<P> {
         condition: Condition,
     ) -> ArrayResult<Change> {
         let core = &*self.core;
-        let no_order = || ArrayError::invalid("the codecs define no valid order of dimensions");
         let stored = permute(P::shape(cell), &order).ok_or_else(no_order)?;
         let back = inverse(&order).ok_or_else(no_order)?;
         let view = Destination::dense(&mut object, &stored, core.size)?.permute(&back)?;
@@ -382,14 +416,17 @@ impl<P: WritePlan> Write<P> {
     async fn apply(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
         let Made { key, change } = made;
         let storage = &self.core.storage;
-        let claims = matches!(change, Change::Look | Change::Put(_, Condition::Claim));
+        let unread = matches!(change, Change::Look | Change::PutRanges(_) | Change::Put(_, Condition::Claim));
         let outcome = match change {
             Change::Nothing => return Ok(Stored::Done),
             Change::Look => Ok(Outcome::Conflict),
             Change::Delete(version) => storage.delete_if(&key, version.as_ref()).await,
+            Change::PutRanges(Ranges { size, spans, bytes }) => {
+                storage.put_ranges(&key, size, &spans, &bytes).await
+            }
             Change::Put(value, condition) => {
                 let how = match &condition {
-                    Condition::Replace => PutMode::Replace,
+                    Condition::Replace | Condition::Ranges => PutMode::Replace,
                     Condition::Claim | Condition::Create => PutMode::Create,
                     Condition::IfUnchanged(version) => PutMode::IfUnchanged(version),
                 };
@@ -402,13 +439,17 @@ impl<P: WritePlan> Write<P> {
         self.core.indexes.forget(P::chunk(cell));
         match outcome? {
             Outcome::Done(_) => Ok(Stored::Done),
-            _ if claims => {
+            _ if unread => {
                 self.taken().insert(P::chunk(cell).clone());
                 Ok(Stored::AtOnce)
             }
             _ => Ok(Stored::Again),
         }
     }
+}
+
+fn no_order() -> ArrayError {
+    ArrayError::invalid("the codecs define no valid order of dimensions")
 }
 
 /// The error that part of a chunk cannot be written safely.

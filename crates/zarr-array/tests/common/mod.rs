@@ -213,6 +213,8 @@ impl Odd {
 impl Store for Odd {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = self.capabilities;
+        // The counts and the hook know only whole puts.
+        capabilities.put_ranges = false;
         if let Some(in_flight) = self.in_flight {
             capabilities.drive = Drive::remote(in_flight, 1 << 20);
         }
