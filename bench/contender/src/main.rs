@@ -265,6 +265,17 @@ fn open_array(args: &Args, path: &str) -> Result<Array> {
     Ok(Array::open(open_storage(args, path)?, "/", &registry)?)
 }
 
+/// Sets the options that the environment variable `STORE_OPTIONS` names, such as `single-writer,in-place,open-files`.
+fn with_options(store: FsStore) -> Result<FsStore> {
+    let options = std::env::var("STORE_OPTIONS").unwrap_or_default();
+    options.split(',').filter(|option| !option.is_empty()).try_fold(store, |store, option| match option {
+        "single-writer" => Ok(store.single_writer()),
+        "in-place" => Ok(store.with_updates_in_place()),
+        "open-files" => Ok(store.with_open_files(64)),
+        _ => bail!("no option {option:?}"),
+    })
+}
+
 /// What is read: a directory, or the prefix of a bucket.
 fn place(args: &Args) -> Result<&str> {
     args.text(if args.optional("url").is_some() { "prefix" } else { "path" })
@@ -282,7 +293,7 @@ fn open_storage(args: &Args, path: &str) -> Result<Storage> {
         Some("http") => return remote(format!("{}/bucket/{path}", args.text("url")?), &Access::new()),
         _ => {}
     }
-    let files = Storage::from(FsStore::open(path)?);
+    let files = Storage::from(with_options(FsStore::open(path)?)?);
     match args.optional("store") {
         None | Some("fs") => Ok(files),
         Some("mem") => {
