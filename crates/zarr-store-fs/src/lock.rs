@@ -7,7 +7,8 @@
 //! the file is unlinked and closed. A process that dies leaves an empty unlocked file, which the next writer takes
 //! over.
 //!
-//! - *Only the holder of the lock may unlink the file and change the object.*
+//! - *Only the holder of the lock may unlink the file and change the object.* Without the lock a new object may
+//!   [appear](crate::temporary::Temporary::appear), if it can be told that no holder is affected.
 //! - *The file never holds data.* TensorStore renames its lock file to the object; data that a dead TensorStore writer
 //!   has left in it never gets into our objects.
 //! - *The temporary file is written before the lock is taken.* So a slow disk or a stopped process rarely blocks

@@ -57,6 +57,15 @@ pub(crate) enum Published {
     Gone,
 }
 
+/// What became of a file that was to appear as a new object, without the lock of the object.
+pub(crate) enum Appeared {
+    Yes,
+    /// It has not. The lock is needed: another writer holds it, or there is an object already.
+    No,
+    /// It has, but another writer may not have seen it, and may have replaced it.
+    Disturbed,
+}
+
 impl<'a> Temporary<'a> {
     /// Creates a file in `dir` that will become `object`. Returns `None` if the directory was deleted.
     pub(crate) fn create(
@@ -87,6 +96,34 @@ impl<'a> Temporary<'a> {
         }
         temporary.claim(&file);
         Ok(Some((temporary, file.into())))
+    }
+
+    /// Makes the file the object without the lock of the object, if there is no object yet.
+    ///
+    /// This is safe beside writers that hold the lock. The link is exclusive, so it changes nothing that they have found.
+    /// Only one that has found no object, and then renames its own file to the name, would replace an object that it has
+    /// not seen. (TensorStore does; our writers create by a link.) Such a writer has the lock while we look for it, or has
+    /// replaced the file by then.
+    pub(crate) fn appear(&self, file: &File) -> Appeared {
+        let is_alone = self.store.writing.single_writer;
+        match () {
+            () if !self.name.is_empty() || (!is_alone && self.is_locked()) => Appeared::No,
+            () if self.link(file).is_err() => Appeared::No,
+            () if is_alone || self.is_undisturbed(file) => Appeared::Yes,
+            () => Appeared::Disturbed,
+        }
+    }
+
+    /// Whether no holder of the lock can have found no object before the file was linked.
+    fn is_undisturbed(&self, file: &File) -> bool {
+        // In this order: a holder that is gone by now has replaced the file before.
+        !self.is_locked() && rustix::fs::fstat(file).is_ok_and(|stat| stat.st_nlink > 0)
+    }
+
+    /// Whether the lock file of the object may exist.
+    fn is_locked(&self) -> bool {
+        let name = [self.object, LOCK].concat();
+        !matches!(rustix::fs::statat(self.dir, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
     }
 
     /// Makes the file the object.
@@ -299,6 +336,32 @@ mod tests {
         }
         assert_eq!((0..2 * FEW).filter(|_| store.writing.shared.is_to_be_named()).count(), FEW as usize);
         assert_eq!(read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_new_object_appears_without_the_lock_unless_a_holder_may_not_have_seen_it() {
+        let dir = TempDir::new().unwrap();
+        let store = FsStore::open(dir.path()).unwrap();
+        let root = store.root.directory("").unwrap();
+        let [object, lock] = ["a", "a.__lock"].map(|name| dir.path().join(name));
+        let make = || Temporary::create(&store, root.as_fd(), "a").unwrap().unwrap();
+        let (temporary, file) = make();
+        if !temporary.name.is_empty() {
+            return; // Unnamed files are refused here.
+        }
+        std::fs::write(&lock, "").unwrap();
+        assert!(matches!(temporary.appear(&file), Appeared::No));
+        assert!(!object.exists(), "a holder has the lock");
+        std::fs::remove_file(&lock).unwrap();
+        assert!(matches!(temporary.appear(&file), Appeared::Yes));
+        assert!(temporary.is_undisturbed(&file));
+        let (another, other) = make();
+        assert!(matches!(another.appear(&other), Appeared::No), "there is an object");
+
+        std::fs::write(&lock, "theirs").unwrap();
+        assert!(!temporary.is_undisturbed(&file), "a holder came, perhaps before the link");
+        std::fs::rename(&lock, &object).unwrap();
+        assert!(!temporary.is_undisturbed(&file), "a holder came and went");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Writing: a temporary file in the directory of the object takes the place of the object under its lock, once it is whole.
 //!
 //! A `put` of a new `a/b` makes these system calls: open the directory (created if it is missing), create a file without a
-//! name in it, write; take the [lock](crate::lock) of the object, check the condition, link, release the lock, close. To
+//! name in it, write; look for the [lock](crate::lock) of the object, link, look again, and inspect the file; close. With a
+//! condition, or if somebody holds the lock: take the lock, check the condition, link, release the lock. To
 //! replace `a/b`, the file is `a/b_<16 hex>.__lock`, locked and renamed. TensorStore hides files with such names, and so do
 //! we. [`temporary`](crate::temporary) decides between the two ways.
 //!
@@ -24,7 +25,7 @@ use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::read::Opened;
 use crate::store::FsStore;
-use crate::temporary::{Published, Temporary};
+use crate::temporary::{Appeared, Published, Temporary};
 use crate::writing::Durability;
 
 /// How often a put starts again because its directory or its temporary file was deleted.
@@ -51,8 +52,26 @@ impl FsStore {
         put: Put<'_>,
         write: impl Fn(&File) -> StoreResult<()>,
     ) -> StoreResult<Outcome> {
+        check(put.key.as_str())?;
+        let mut appeared = false;
+        let outcome = self.attempts(put, write, &mut appeared);
+        match outcome {
+            Err(e) if appeared => Err(uncertain(
+                std::io::Error::other(e),
+                "the value was visible, but another writer may have replaced it meanwhile",
+            )),
+            outcome => outcome,
+        }
+    }
+
+    /// Writes until the file has its name. Sets `appeared` if the value was visible before that.
+    fn attempts(
+        &self,
+        put: Put<'_>,
+        write: impl Fn(&File) -> StoreResult<()>,
+        appeared: &mut bool,
+    ) -> StoreResult<Outcome> {
         let Put { key, mode, .. } = put;
-        check(key.as_str())?;
         // Creating is exclusive by itself, and of several replacements the last one stays.
         let unlocked = match mode {
             PutMode::Replace | PutMode::Create => Unlocked::Goes,
@@ -70,6 +89,17 @@ impl FsStore {
             write(&file)?;
             if self.writing.durability == Durability::Durable {
                 rustix::fs::fdatasync(&file).map_err(|e| failed(e, "cannot write to the disk"))?;
+            }
+            if matches!(mode, PutMode::Replace) && !*appeared {
+                match temporary.appear(&file) {
+                    Appeared::Yes => return Ok(Outcome::Done(None)),
+                    Appeared::No => {}
+                    Appeared::Disturbed => {
+                        // Under the lock it is put again, as if it came later.
+                        *appeared = true;
+                        continue;
+                    }
+                }
             }
             // Only callers of conditional puts receive the version, and may keep it.
             let written = match mode {

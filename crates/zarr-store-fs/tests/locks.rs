@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -50,8 +52,7 @@ impl Fixture {
     /// Makes a file of a running writer; it is locked while the file is open.
     fn locked(&self, name: &str) -> File {
         let file = self.leftover(name, "");
-        let whole = libc::flock { l_type: 1, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
-        fcntl(&file, FcntlArg::F_OFD_SETLK(&whole)).unwrap();
+        assert!(try_lock(&file));
         file
     }
 
@@ -66,6 +67,25 @@ impl Fixture {
 
     fn delete_prefix(&self, prefix: &str) -> StoreResult<()> {
         block_on(on(&self.store).delete_prefix(&Prefix::new(prefix).unwrap()))
+    }
+}
+
+fn try_lock(file: &File) -> bool {
+    let whole = libc::flock { l_type: 1, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
+    fcntl(file, FcntlArg::F_OFD_SETLK(&whole)).is_ok()
+}
+
+/// Takes a lock file as the protocol says.
+fn taken(path: &Path) -> File {
+    loop {
+        let file = File::options().create(true).truncate(false).write(true).open(path).unwrap();
+        let ino = file.metadata().unwrap().ino();
+        while !try_lock(&file) {
+            thread::yield_now();
+        }
+        if fs::metadata(path).is_ok_and(|there| there.ino() == ino) {
+            return file;
+        }
     }
 }
 
@@ -125,6 +145,43 @@ fn a_lock_that_is_not_a_regular_file_is_an_error() {
     }
     assert_eq!(at.read("precious"), "precious");
     assert!(!root.join("new").exists());
+}
+
+/// As TensorStore does: the other writer finds no object while it holds the lock, and renames its lock file to the object.
+#[test]
+fn a_new_value_is_not_lost_beside_a_writer_that_found_no_object() {
+    let at = Fixture::new();
+    let (object, lock) = (at.dir.path().join("a/k"), at.dir.path().join("a/k.__lock"));
+    fs::create_dir(at.dir.path().join("a")).unwrap();
+    let patient = at.store.clone().with_lock_timeout(HOUR);
+    let mut renamed = 0;
+    for round in 0..3000_u32 {
+        let start = Barrier::new(2);
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                start.wait();
+                // Begins at different moments of the put.
+                (0..round % 64 * 16).for_each(|_| std::hint::spin_loop());
+                let held = taken(&lock);
+                let absent = !object.exists();
+                if absent {
+                    fs::write(&lock, "theirs").unwrap();
+                    fs::rename(&lock, &object).unwrap();
+                } else {
+                    fs::remove_file(&lock).unwrap();
+                }
+                drop(held);
+                absent
+            });
+            start.wait();
+            let _ = put(&patient, "a/k", "ours").unwrap();
+            renamed += u32::from(other.join().unwrap());
+        });
+        assert_eq!(at.read("a/k"), "ours", "round {round}");
+        fs::remove_file(&object).unwrap();
+    }
+    assert!(renamed > 0, "the other writer was never the first");
+    assert_eq!(at.names("a"), set([]));
 }
 
 #[test]
