@@ -41,6 +41,10 @@ enum Flaw {
     AfterIsIncluded,
     ListsEmptyPrefixes,
     ListsWrongSizes,
+    LosesLastRange,
+    ReplacesRangesOfAnySize,
+    ShiftsRanges,
+    RangesUndoPuts,
     IgnoresCase,
     EncodesKeys,
 }
@@ -75,6 +79,10 @@ const FLAWS: &[(Flaw, &str)] = &[
     (AfterIsIncluded, "E.t1"),
     (ListsEmptyPrefixes, "14"),
     (ListsWrongSizes, "E.t1"),
+    (LosesLastRange, "18"),
+    (ReplacesRangesOfAnySize, "18"),
+    (ShiftsRanges, "18"),
+    (RangesUndoPuts, "18"),
     (IgnoresCase, "E.t3"),
     (EncodesKeys, "E.t8"),
 ];
@@ -134,7 +142,9 @@ struct Flawed {
 
 impl Store for Flawed {
     fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+        let mut capabilities = self.inner.capabilities();
+        capabilities.put_ranges = true;
+        capabilities
     }
 
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
@@ -145,6 +155,7 @@ impl Store for Flawed {
                 Op::List(list) => self.list(list).await.map(Answer::List),
                 Op::ListDir(list) => self.list_dir(list).await.map(Answer::ListDir),
                 Op::Put(put) => self.put(put).await.map(Answer::Write),
+                Op::PutRanges(put) => self.put_ranges(put).await.map(Answer::Write),
                 Op::Delete(delete) => self.delete(delete).await.map(Answer::Write),
                 Op::DeletePrefix(prefix) => self.delete_prefix(prefix).await.map(|()| Answer::Done),
                 op => self.inner.call(op).await,
@@ -312,6 +323,37 @@ impl Flawed {
             let _ = self.inner.put_if(key, parts, PutMode::Replace).await?;
         }
         Ok(outcome)
+    }
+
+    async fn put_ranges(&self, put: PutRanges<'_>) -> StoreResult<Outcome> {
+        let mut parts = put.parts()?;
+        if self.flaw == LosesLastRange && parts.len() > 1 {
+            parts.pop();
+        }
+        loop {
+            let found =
+                self.inner.get_ranges(put.key, &[ByteRange::All], ReadVersion::Report, u64::MAX).await?;
+            let Some(found) = found else { return Ok(Outcome::Conflict) };
+            if found.size != Some(put.size) && self.flaw != ReplacesRangesOfAnySize {
+                return Ok(Outcome::Conflict);
+            }
+            let (mut value, version) = (found.bytes.concat(), found.version.unwrap());
+            for (span, part) in &parts {
+                let start = usize::try_from(span.offset).unwrap();
+                let start = if self.flaw == ShiftsRanges { start & !4095 } else { start };
+                value[start..start + part.len()].copy_from_slice(part);
+            }
+            let mode = match self.flaw {
+                RangesUndoPuts => {
+                    sleep(Duration::from_micros(100));
+                    PutMode::Replace
+                }
+                _ => PutMode::IfUnchanged(&version),
+            };
+            if self.inner.put_if(put.key, &[value.into()], mode).await? != Outcome::Conflict {
+                return Ok(Outcome::Done(None));
+            }
+        }
     }
 
     async fn delete(&self, delete: Delete<'_>) -> StoreResult<Outcome> {
