@@ -12,8 +12,8 @@ use tokio::sync::Semaphore;
 /// The number of requests in flight at first.
 pub(crate) const START: usize = 64;
 
-/// The most requests in flight. Each takes an open file, of which many systems allow a process 1,024.
-pub(crate) const MOST: usize = 256;
+/// The most requests in flight. Each takes an open file, of which a process may have 1,024 on many systems, and 256 on some.
+pub(crate) const MOST: usize = 192;
 
 /// The number of requests that a busy service is asked to take in any case.
 const LEAST: usize = 4;
