@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import threading
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -25,9 +26,20 @@ from distributed import Client
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[dict[str, str]]:
-    """The environment for a bucket of moto."""
-    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
+    """The environment for a bucket of moto, which answers one request at a time: it checks a condition and puts without a
+    lock around both, so it may tell two writers that each was the first."""
+    moto = pytest.importorskip("moto.moto_server.threaded_moto_server")
+    lock = threading.Lock()
+
+    class OneAtATime(moto.DomainDispatcherApplication):
+        def __call__(self, *request: Any) -> Any:
+            with lock:
+                return super().__call__(*request)
+
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moto, "DomainDispatcherApplication", OneAtATime)
+        server.start()
     host, port = server.get_host_and_port()
     names = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
     yield names | {"AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ALLOW_HTTP": "true"}
