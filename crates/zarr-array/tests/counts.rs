@@ -139,6 +139,16 @@ fn part_of_an_uncompressed_chunk_is_written_alone() {
 }
 
 #[test]
+fn an_uncompressed_chunk_beyond_memory_is_refused_before_it_is_written() {
+    let (array, counting) = counted(&[4, 1 << 62], &[4, 1 << 62], &chains()[0]);
+    let used = cost(&counting, || {
+        let e = array.write([3..4, 0..1], &[1_u16]).unwrap_err();
+        assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
+    });
+    assert_eq!(used.requests(), 0);
+}
+
+#[test]
 fn an_array_without_elements_costs_no_request() {
     let (array, counting) = counted(&[0, 8], &[2, 4], &chains()[0]);
     let used = cost(&counting, || {

@@ -14,11 +14,11 @@ pub(super) struct Ranges {
 }
 
 /// Returns the ranges of `part` of a chunk of `shape`, stored in C order with elements of `size` bytes, in that order.
-/// Returns `None` if they are too many.
-pub(super) fn spans(shape: &[u64], part: &Region, size: u64) -> Option<Vec<Span>> {
+/// `object` is the number of bytes of the whole chunk, so no offset exceeds it. Returns `None` if the ranges are too many.
+pub(super) fn spans(shape: &[u64], part: &Region, size: u64, object: u64) -> Option<Vec<Span>> {
     let mut strides = Dims::filled(size, shape.len());
     for dim in (1..shape.len()).rev() {
-        strides[dim - 1] = strides[dim].checked_mul(shape[dim])?;
+        strides[dim - 1] = strides[dim] * shape[dim];
     }
     let (start, counts) = (part.start(), part.shape());
     // The dimensions from `split` on are in one range: all of them but the first are covered whole.
@@ -32,7 +32,7 @@ pub(super) fn spans(shape: &[u64], part: &Region, size: u64) -> Option<Vec<Span>
         }
     }
     let ranges = counts[..split].iter().try_fold(1_u64, |n, count| n.checked_mul(*count))?;
-    if ranges > 1 && ranges > strides.first()?.checked_mul(shape[0])? / SPREAD {
+    if ranges > 1 && ranges > object / SPREAD {
         return None;
     }
     let first: u64 = start.iter().zip(&strides).map(|(at, stride)| at * stride).sum();
@@ -51,7 +51,8 @@ mod tests {
     use super::*;
 
     fn spans_of(shape: &[u64], start: &[u64], part: &[u64]) -> Option<Vec<(u64, u64)>> {
-        let spans = spans(shape, &Region::new(start, part).unwrap(), 2)?;
+        let object = 2 * shape.iter().product::<u64>();
+        let spans = spans(shape, &Region::new(start, part).unwrap(), 2, object)?;
         Some(spans.iter().map(|span| (span.offset, span.len)).collect())
     }
 

@@ -374,10 +374,11 @@ impl<P: WritePlan> Write<P> {
             return Ok(None);
         }
         let stored = permute(shape, &order).zip(selected.part.permute(&order)).ok_or_else(no_order)?;
-        let Some(spans) = spans(&stored.0, &stored.1, core.size as u64) else { return Ok(None) };
+        // Before any offset is calculated: the shape may be of any size.
+        let size = byte_len(shape, core.size)? as u64;
+        let Some(spans) = spans(&stored.0, &stored.1, core.size as u64, size) else { return Ok(None) };
         let mut bytes = Vec::new();
         values.permute(&order)?.append_to(&mut bytes, swap)?;
-        let size = byte_len(shape, core.size)? as u64;
         Ok(Some(Ranges { size, spans, bytes: bytes.into() }))
     }
 
