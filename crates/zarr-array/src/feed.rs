@@ -14,7 +14,7 @@ mod spans;
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_engine::Permit;
@@ -180,6 +180,28 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
         (Drive::Inline, Some(_)) if !(place.may_block && task.is_small()) => local(task, place).await,
         (Drive::Inline, _) => alone(task, place).await,
     }
+}
+
+/// Returns the results of `work` for the numbers below `count`, in their order. The threads of the storage and the caller
+/// share the calls.
+pub(crate) async fn on_threads<R: Send + Sync + 'static>(
+    storage: &Storage,
+    count: usize,
+    work: impl Fn(usize) -> R + Send + Sync + 'static,
+) -> ArrayResult<Vec<R>> {
+    let crew = Crew::with_caller(storage);
+    let results: Arc<Vec<OnceLock<R>>> = Arc::new((0..count).map(|_| OnceLock::new()).collect());
+    let inside = results.clone();
+    let shared = crew.open(count as u64, move |number, _| {
+        let number = usize::try_from(number).map_err(|_| gone())?;
+        // Each part is done once.
+        let _ = inside.get(number).ok_or_else(gone)?.set(work(number));
+        Ok(())
+    });
+    crew.drive(shared.over()).await?;
+    // All parts are done and have dropped their clones.
+    let results = Arc::into_inner(results).ok_or_else(gone)?;
+    results.into_iter().map(|result| result.into_inner().ok_or_else(gone)).collect()
 }
 
 /// Runs one cell after the other on the task of the caller.

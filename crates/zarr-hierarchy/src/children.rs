@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::path::{Listed, listed};
 use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{ArrayErrorKind, Diagnostic, Format, node};
+use zarr_array::{ArrayErrorKind, Diagnostic, Format, block_on, node};
 
 use crate::child::{Child, Found};
 use crate::error::{HierarchyError, HierarchyResult};
@@ -27,23 +28,59 @@ impl Group {
     }
 }
 
-/// Lists the children of the group at a prefix.
+/// Lists the children of the group at a prefix. Threads share the documents of a local store.
 pub(crate) async fn children(
     shared: &Arc<Shared>,
     prefix: &Prefix,
     format: Format,
 ) -> HierarchyResult<Vec<Child>> {
+    let names = names(shared, prefix, format).await?;
+    if names.len() < SHARED || !shared.is_read_by_threads() {
+        return read(shared, names).await;
+    }
+    let (inside, count) = (shared.clone(), names.len());
+    let look = move |number: usize| block_on(look(&inside, names[number].clone()));
+    let children = node::on_threads(&shared.storage, count, look).await?;
+    Ok(children.into_iter().collect::<HierarchyResult<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Lists the children of several groups. Threads share the groups of a local store.
+pub(crate) async fn children_of(
+    shared: &Arc<Shared>,
+    groups: Vec<(Prefix, Format)>,
+) -> HierarchyResult<Vec<HierarchyResult<Vec<Child>>>> {
+    if groups.len() < 2 || !shared.is_read_by_threads() {
+        let looks: Vec<_> = groups.iter().map(|(prefix, format)| children(shared, prefix, *format)).collect();
+        return Ok(join_all(looks).await);
+    }
+    let (inside, count) = (shared.clone(), groups.len());
+    let one = async move |(prefix, format): &(Prefix, Format)| {
+        read(&inside, names(&inside, prefix, *format).await?).await
+    };
+    Ok(node::on_threads(&shared.storage, count, move |number| block_on(one(&groups[number]))).await?)
+}
+
+/// Returns the names below the group at a prefix that can be those of nodes.
+async fn names(shared: &Shared, prefix: &Prefix, format: Format) -> HierarchyResult<Vec<Name>> {
     let names = match &shared.layer {
         Some(layer) => layer.children(prefix)?,
         None => list(shared, prefix).await?,
     };
-    let looks = candidates(prefix, names, format).map(|name| look(shared, name));
+    Ok(candidates(prefix, names, format).collect())
+}
+
+/// Reads the children with these names, as many at once as the store recommends.
+async fn read(shared: &Arc<Shared>, names: Vec<Name>) -> HierarchyResult<Vec<Child>> {
+    let looks = names.into_iter().map(|name| look(shared, name));
     let children: Vec<_> = stream::iter(looks).buffered(shared.at_once).try_collect().await?;
     Ok(children.into_iter().flatten().collect())
 }
 
+/// The least number of children of which other threads read some: to wake a thread costs as much as to read two.
+const SHARED: usize = 16;
+
 /// A child that is listed, but not read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Name {
     prefix: Prefix,
     note: Option<Diagnostic>,

@@ -6,7 +6,7 @@ use serde_core::de::DeserializeOwned;
 use zarr_array::meta::json::Object;
 use zarr_array::meta::path::normalize;
 use zarr_array::meta::{GroupMeta, Ignore, NodeMeta, Sink, Strict};
-use zarr_array::traits::Prefix;
+use zarr_array::traits::{Prefix, store::Drive};
 use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node};
 use zarr_engine::Gate;
 use zarr_store::Consolidated;
@@ -177,6 +177,12 @@ impl Shared {
     /// Returns the storage without the layer of consolidated metadata.
     pub(crate) fn store(&self) -> &Storage {
         self.layer.as_ref().map_or(&self.storage, Consolidated::inner)
+    }
+
+    /// Whether threads read documents at the same time: from a local store, unless the options say how many are read at
+    /// once.
+    pub(crate) fn is_read_by_threads(&self) -> bool {
+        self.options.at_once.is_none() && matches!(self.storage.capabilities().drive, Drive::Inline)
     }
 
     pub(crate) fn array_options(&self) -> OpenOptions {

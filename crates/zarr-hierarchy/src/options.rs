@@ -119,7 +119,8 @@ impl GroupOptions {
         self
     }
 
-    /// Sets how many documents are read at once. By default the store decides.
+    /// Sets how many documents are read at once. By default the store decides, and the threads of a local storage share
+    /// them.
     #[must_use]
     pub fn at_once(mut self, requests: usize) -> Self {
         self.at_once = Some(requests.max(1));

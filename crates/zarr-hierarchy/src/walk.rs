@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use zarr_array::Format;
 use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
 
 use crate::child::{Child, Found};
-use crate::children::{Name, candidates, children};
+use crate::children::{Name, candidates, children_of};
 use crate::error::HierarchyResult;
 use crate::group::{Group, Shared};
 
@@ -58,7 +57,7 @@ struct Below {
 impl Group {
     /// Walks over all nodes below the group. Each group costs as much as [`children`](Self::children), and nothing with
     /// consolidated metadata. Over a network the children of several groups are listed at once, within the requests
-    /// that the options allow.
+    /// that the options allow; in a local store the threads of the storage list several groups.
     pub fn walk(&self) -> Walk {
         let pending = Some(Below { prefix: self.prefix.clone(), format: self.format(), depth: 1 });
         let (shared, stack, ahead) = (self.shared.clone(), Vec::new(), HashMap::new());
@@ -122,17 +121,18 @@ impl Walk {
             Next::Listed(_) => None,
         });
         let next = next.filter(|group| group.depth <= self.most && !self.ahead.contains_key(&group.prefix));
-        let groups: Vec<Below> = next.take(self.shared.at_once - 1).collect();
-        let looks: Vec<_> = std::iter::once(group)
-            .chain(&groups)
-            .map(|group| children(&self.shared, &group.prefix, group.format))
-            .collect();
-        let mut found = join_all(looks).await.into_iter();
+        let ahead = if self.shared.is_read_by_threads() { AHEAD } else { self.shared.at_once - 1 };
+        let groups = std::iter::once(group.clone()).chain(next.take(ahead));
+        let groups: Vec<_> = groups.map(|group| (group.prefix, group.format)).collect();
+        let mut found = children_of(&self.shared, groups.clone()).await?.into_iter();
         let first = found.next().unwrap_or_else(|| Ok(Vec::new()));
-        self.ahead.extend(groups.into_iter().map(|group| group.prefix).zip(found));
+        self.ahead.extend(groups.into_iter().skip(1).map(|(prefix, _)| prefix).zip(found));
         first
     }
 }
+
+/// The number of groups of a local store that are listed in advance.
+const AHEAD: usize = 15;
 
 /// Returns the group to enter, if the child is a group.
 fn below(child: &Child, depth: usize) -> Option<Below> {

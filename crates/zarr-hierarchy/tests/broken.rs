@@ -4,7 +4,7 @@ use crate::common::{self, ARRAY, GROUP, consolidated, open, open_with, store};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::meta::Limits;
 use zarr_hierarchy::zarr_array::standard;
-use zarr_hierarchy::{GroupOptions, Kind, UnresolvedArrays};
+use zarr_hierarchy::{Child, GroupOptions, Kind, UnresolvedArrays};
 
 /// Documents that are invalid, each in another way.
 const BROKEN: &[&str] = &[
@@ -43,8 +43,10 @@ fn every_third_node_is_broken_and_the_others_are_listed() {
     let (storage, _) = store(&objects);
     let mut limits = Limits::default();
     limits.metadata_bytes = 40 << 10;
-    let mut root = open_with(&storage, GroupOptions::new().limits(limits));
+    let options = GroupOptions::new().limits(limits);
+    let mut root = open_with(&storage, options.clone());
     let children = root.children().unwrap();
+    let one_by_one = open_with(&storage, options.at_once(1));
     assert_eq!(children.len(), 3 * broken.len());
     for (i, child) in children.iter().enumerate() {
         match i % 3 {
@@ -54,6 +56,10 @@ fn every_third_node_is_broken_and_the_others_are_listed() {
         }
     }
     assert_eq!(root.walk().count(), children.len());
+    let found = |child: &Child| (child.path(), child.kind(), child.error().map(ToString::to_string));
+    let all = |children: Vec<Child>| children.iter().map(found).collect::<Vec<_>>();
+    assert_eq!(all(one_by_one.children().unwrap()), all(children), "as with threads");
+    assert_eq!(all(one_by_one.walk().collect()), all(root.walk().collect()));
     assert!(root.consolidate().is_err());
     let report = root.consolidate_with(UnresolvedArrays::LeaveOut).unwrap();
     assert_eq!((report.nodes, report.left_out.len()), (2 * broken.len(), broken.len()));

@@ -101,7 +101,7 @@ fn documents_are_read_at_once_within_the_limit() {
 #[test]
 fn threads_that_share_a_group_read_a_local_store_at_once() {
     let (storage, _) = flat(1, ("zarr.json", GROUP), ("zarr.json", ARRAY));
-    let (local, most) = meeting(&storage);
+    let (local, most) = meeting(&storage, 1);
     let root = &open(&local);
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -109,6 +109,19 @@ fn threads_that_share_a_group_read_a_local_store_at_once() {
         }
     });
     assert_eq!(most.load(Ordering::SeqCst), 2);
+}
+
+/// One caller, who lists the children of a group or walks over groups.
+#[test]
+fn threads_share_the_documents_of_a_local_store() {
+    let (flat, _) = flat(K, ("zarr.json", GROUP), ("zarr.json", ARRAY));
+    let (local, most) = meeting(&flat, 2);
+    assert_eq!(open(&local).children().unwrap().len() as u64, K);
+    assert!(most.load(Ordering::SeqCst) >= 2);
+    let groups = ["zarr.json", "a/zarr.json", "b/zarr.json", "c/zarr.json"].map(|key| (key, GROUP));
+    let (local, most) = meeting(&store(&groups).0, 1 + 1 + 3);
+    assert_eq!(open(&local).walk().count(), 3);
+    assert!(most.load(Ordering::SeqCst) >= 2);
 }
 
 /// A tree of many small groups is not listed one group after the other.

@@ -6,19 +6,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use zarr_traits::{Scratch, block_on};
+use zarr_traits::{Scratch, Storage, block_on};
 
 use super::batch::{Batch, Shared, Work};
 use super::scratches::Scratches;
 use super::{Place, gone};
-use crate::cpu::Spawn;
+use crate::cpu::{Cpu, Spawn};
 use crate::error::ArrayResult;
 
 /// The shared state of the threads of one read or write.
 pub(super) struct Crew {
     pool: Option<Arc<dyn Spawn>>,
     pub(super) scratches: Arc<Scratches>,
-    /// Whether the caller works as well, because it may block or there is no pool.
+    /// Whether the caller works as well: always if it may block or there is no pool.
     is_caller_in: bool,
     may_block: bool,
     /// The number of batches opened so far.
@@ -38,12 +38,21 @@ struct State {
 
 impl Crew {
     pub(super) fn new(place: &Place) -> Arc<Self> {
-        let pool = place.cpu.pool().cloned();
+        let is_caller_in = place.may_block || place.cpu.pool().is_none();
+        Self::of(&place.storage, &place.cpu, is_caller_in, place.may_block)
+    }
+
+    /// Returns a crew whose caller works as well, one part at a time, so it needs no free worker.
+    pub(super) fn with_caller(storage: &Storage) -> Arc<Self> {
+        Self::of(storage, &Cpu::of(storage), true, false)
+    }
+
+    fn of(storage: &Storage, cpu: &Cpu, is_caller_in: bool, may_block: bool) -> Arc<Self> {
         Arc::new(Self {
-            is_caller_in: place.may_block || pool.is_none(),
-            may_block: place.may_block,
-            pool,
-            scratches: place.storage.shared::<Scratches>(),
+            pool: cpu.pool().cloned(),
+            scratches: storage.shared::<Scratches>(),
+            is_caller_in,
+            may_block,
             opened: AtomicU64::new(0),
             state: Mutex::default(),
         })

@@ -137,6 +137,20 @@ pub fn at_once(storage: &Storage) -> usize {
     storage.capabilities().drive.in_flight()
 }
 
+/// Returns the results of `work` for the numbers below `count`, in their order. The threads of the storage share the
+/// calls, and the caller does those that no thread has started. For local stores, whose futures do their work while they
+/// are polled: `work` may run them with [`block_on`](crate::block_on), and must not wait for another thread.
+///
+/// # Errors
+/// Of kind [`Panic`](crate::ArrayErrorKind::Panic) if a call panics.
+pub async fn on_threads<R: Send + Sync + 'static>(
+    storage: &Storage,
+    count: usize,
+    work: impl Fn(usize) -> R + Send + Sync + 'static,
+) -> ArrayResult<Vec<R>> {
+    crate::feed::on_threads(storage, count, work).await
+}
+
 /// Whether `key` is the key of a metadata document of format 2 or 3.
 pub fn is_document(key: &zarr_traits::Key) -> bool {
     DocumentName::of(key.name()).is_some()

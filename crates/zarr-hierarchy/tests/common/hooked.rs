@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::{poll_fn, ready};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::Poll;
 use std::time::Duration;
@@ -86,15 +86,15 @@ pub(crate) fn slow(storage: &Storage) -> (Storage, Arc<AtomicUsize>) {
     (Hooked::over(storage, Capabilities::remote(8, 0), before), most)
 }
 
-/// A local storage. After the first read, which opens a group, reads wait until two of them are under way, and at most
-/// some seconds. Returns also the largest number of reads under way at once.
-pub(crate) fn meeting(storage: &Storage) -> (Storage, Arc<AtomicUsize>) {
+/// A local storage. After the first `alone` reads, such as the one that opens a group, reads wait until two of them are
+/// under way, and at most some seconds. Returns also the largest number of reads under way at once.
+pub(crate) fn meeting(storage: &Storage, alone: usize) -> (Storage, Arc<AtomicUsize>) {
     const LONGEST: Duration = Duration::from_secs(10);
     let most = Arc::new(AtomicUsize::new(0));
-    let (met, is_opened) = (most.clone(), AtomicBool::new(false));
+    let (met, begun) = (most.clone(), AtomicUsize::new(0));
     let now = Arc::new((Mutex::new(0), Condvar::new()));
     let before = move |_| {
-        let (now, met, waits) = (now.clone(), met.clone(), is_opened.swap(true, Ordering::SeqCst));
+        let (now, met, waits) = (now.clone(), met.clone(), begun.fetch_add(1, Ordering::SeqCst) >= alone);
         async move {
             let (count, changed) = &*now;
             let mut reads = count.lock().unwrap();
