@@ -45,12 +45,23 @@ fn decoder(scratch: &mut Scratch) -> &mut Decompressor {
 
 /// Whether the verified checksum of the first stream ends the file and is nowhere else: then no other stream, padding or
 /// byte follows.
-fn ends_with_only(bytes: &[u8], [a, b, c, d]: [u8; 4]) -> bool {
-    let from = |start: usize| bytes.get(start..).unwrap_or_default();
-    let windows = bytes.iter().zip(from(1)).zip(from(2)).zip(from(3));
-    // A count visits all bytes, with vectors.
-    let count = windows.filter(|(((w, x), y), z)| (**w == a) & (**x == b) & (**y == c) & (**z == d)).count();
-    count == 1 && bytes.ends_with(&[a, b, c, d])
+fn ends_with_only(bytes: &[u8], sum: [u8; 4]) -> bool {
+    bytes.split_last().is_some_and(|(_, before)| bytes.ends_with(&sum) && !contains(before, sum))
+}
+
+/// Whether four bytes are anywhere in `bytes`.
+fn contains(bytes: &[u8], four @ [a, b, c, d]: [u8; 4]) -> bool {
+    const BLOCK: usize = 64;
+    // All places of a block are compared without a branch, so that the compiler uses vectors.
+    let is_in = |block: &[u8]| {
+        let Ok(block) = <&[u8; BLOCK + 3]>::try_from(block) else { return false };
+        let is_at =
+            |at| (block[at] == a) & (block[at + 1] == b) & (block[at + 2] == c) & (block[at + 3] == d);
+        (0..BLOCK).fold(0, |found, at| found | u8::from(is_at(at))) != 0
+    };
+    let rest = bytes.len().saturating_sub(3) / BLOCK * BLOCK;
+    bytes.windows(BLOCK + 3).step_by(BLOCK).any(is_in)
+        || bytes[rest..].windows(4).any(|window| window == four)
 }
 
 fn append(
@@ -67,4 +78,26 @@ fn append(
     let made = compress(kept.get_or_insert_with(|| Compressor::new(at)), &mut out[start..]);
     out.truncate(start + made.unwrap_or(0));
     made.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checksum_is_found_at_every_place() {
+        let sum = [1, 2, 3, 4];
+        for len in 0..200 {
+            let none = vec![1; len];
+            assert!(!contains(&none, sum) && !ends_with_only(&none, sum), "{len}");
+            for at in 0..(len + 1).saturating_sub(4) {
+                let mut bytes = none.clone();
+                bytes[at..at + 4].copy_from_slice(&sum);
+                assert!(contains(&bytes, sum), "{len} {at}");
+                assert_eq!(ends_with_only(&bytes, sum), at + 4 == len, "{len} {at}");
+                bytes.extend(sum);
+                assert!(!ends_with_only(&bytes, sum), "{len} {at}");
+            }
+        }
+    }
 }
