@@ -10,17 +10,37 @@ pub(crate) const SCHEMES: &[Scheme] = zarr_store_fs::SCHEMES;
 #[cfg(not(unix))]
 pub(crate) const SCHEMES: &[Scheme] = &[];
 
-/// Opens the directory at `path`, which is created if `create` is set. With `single_writer` it has no lock files.
+/// How a directory is read and written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    /// Whether there are no lock files.
+    pub(crate) single_writer: bool,
+    /// Whether parts of uncompressed chunks are written into their files.
+    pub(crate) updates_in_place: bool,
+    /// The number of files that stay open.
+    pub(crate) open_files: usize,
+}
+
+/// Opens the directory at `path`, which is created if `create` is set.
 #[cfg(unix)]
-pub(crate) fn open(path: &str, create: bool, single_writer: bool) -> StoreResult<Storage> {
+pub(crate) fn open(path: &str, create: bool, options: Options) -> StoreResult<Storage> {
     use zarr_store_fs::FsStore;
 
-    let store = if create { FsStore::create(path)? } else { FsStore::open(path)? };
-    Ok(if single_writer { store.single_writer() } else { store }.into())
+    let mut store = if create { FsStore::create(path)? } else { FsStore::open(path)? };
+    if options.single_writer {
+        store = store.single_writer();
+    }
+    if options.updates_in_place {
+        store = store.with_updates_in_place();
+    }
+    if options.open_files > 0 {
+        store = store.with_open_files(options.open_files);
+    }
+    Ok(store.into())
 }
 
 #[cfg(not(unix))]
-pub(crate) fn open(_: &str, _: bool, _: bool) -> StoreResult<Storage> {
+pub(crate) fn open(_: &str, _: bool, _: Options) -> StoreResult<Storage> {
     Err(unsupported())
 }
 

@@ -26,10 +26,19 @@ pub(crate) struct Storage(pub(crate) Handle);
 
 #[pymethods]
 impl Storage {
-    /// Opens a directory, which is created if `create` is set. With `single_writer` it has no lock files.
+    /// Opens a directory, which is created if `create` is set.
     #[staticmethod]
-    fn directory(py: Python<'_>, path: &str, create: bool, single_writer: bool) -> PyResult<Self> {
-        let opened = py.detach(|| directory::open(path, create, single_writer));
+    #[pyo3(signature = (path, create, *, single_writer=false, updates_in_place=false, open_files=0))]
+    fn directory(
+        py: Python<'_>,
+        path: &str,
+        create: bool,
+        single_writer: bool,
+        updates_in_place: bool,
+        open_files: usize,
+    ) -> PyResult<Self> {
+        let options = directory::Options { single_writer, updates_in_place, open_files };
+        let opened = py.detach(|| directory::open(path, create, options));
         opened.map(Self).map_err(|e| failed(py, e))
     }
 

@@ -217,6 +217,32 @@ def test_a_single_writer_needs_no_lock_files(tmp_path: Any) -> None:
     assert zarr_rs.Store(tmp_path).storage() is not array.store.storage()
 
 
+@pytest.mark.parametrize("in_place", [False, True])
+def test_updates_in_place_keep_the_file(tmp_path: Any, in_place: bool) -> None:
+    store = zarr_rs.Store(tmp_path, updates_in_place=in_place)
+    array = zarr_rs.create_array(store, shape=(4,), chunks=(4,), dtype="i4", codecs=["bytes"])
+    array[:] = [1, 2, 3, 4]
+    before = os.stat(tmp_path / "c/0").st_ino
+    array[1:3] = 7
+    assert array[:].tolist() == [1, 7, 7, 4]
+    assert (os.stat(tmp_path / "c/0").st_ino == before) == in_place
+    assert pickle.loads(pickle.dumps(store)) == store
+    assert (store == zarr_rs.Store(tmp_path)) != in_place
+
+
+def test_a_file_that_is_kept_open_is_read_again_after_another_writer(tmp_path: Any) -> None:
+    array = zarr_rs.create_array(
+        zarr_rs.Store(tmp_path, open_files=1), shape=(8,), chunks=(4,), dtype="i4", codecs=["bytes"]
+    )
+    array[:] = 1
+    assert array[0] == array[5] == 1
+    if os.path.isdir("/proc/self/fd"):
+        opened = {os.path.realpath(f"/proc/self/fd/{file}") for file in os.listdir("/proc/self/fd")}
+        assert os.path.realpath(tmp_path / "c/1") in opened
+    zarr_rs.open_array(tmp_path, mode="r+")[4:] = 2
+    assert array[0] == 1 and array[5] == 2
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_store_of_the_parent_works_in_a_child(tmp_path: Any) -> None:
     code = """

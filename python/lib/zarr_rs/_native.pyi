@@ -18,7 +18,14 @@ Range: TypeAlias = tuple[int, int | None] | None
 @final
 class Storage:
     @staticmethod
-    def directory(path: str, create: bool, single_writer: bool) -> Storage: ...
+    def directory(
+        path: str,
+        create: bool,
+        *,
+        single_writer: bool = False,
+        updates_in_place: bool = False,
+        open_files: int = 0,
+    ) -> Storage: ...
     @staticmethod
     def memory() -> Storage: ...
     @staticmethod

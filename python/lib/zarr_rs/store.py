@@ -44,6 +44,13 @@ class Store(zarr.abc.store.Store):
     files are made, which saves a third of the time to write small chunks; otherwise writers would lose updates of each
     other.
 
+    `updates_in_place` says that a write of a part of an uncompressed chunk changes its file, instead of a copy that takes
+    its place: for frequent small updates of large chunks. Such an update is not atomic. A reader beside it may see a part
+    of it, and so may everybody after a crash; hard links to the file, such as those of a snapshot, change as well.
+
+    `open_files` is the number of files that stay open after a part of them was read: for many small reads of the same
+    chunks or shards, which then take a quarter less time. Each read checks that the file at the path is still the same.
+
     The other arguments are for services:
 
     - `anonymous`: whether requests are not signed;
@@ -71,6 +78,8 @@ class Store(zarr.abc.store.Store):
         *,
         read_only: bool = False,
         single_writer: bool = False,
+        updates_in_place: bool = False,
+        open_files: int = 0,
         anonymous: bool = False,
         endpoint: str | None = None,
         region: str | None = None,
@@ -89,6 +98,8 @@ class Store(zarr.abc.store.Store):
         self._location = location if is_memory else stores.absolute(location)
         given = {
             "single_writer": single_writer or None,
+            "updates_in_place": updates_in_place or None,
+            "open_files": open_files or None,
             "anonymous": anonymous or None,
             "endpoint": endpoint,
             "region": region,

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 #: The whole object, from start to end, or the last -start bytes.
 Range = tuple[int, int | None] | None
 
-#: The storages of directories by path, for a single writer and for several, with the identity of the directory.
-_directories: dict[tuple[str, bool], tuple[tuple[int, int], Storage]] = {}
+#: The options of a directory. All other options are for services.
+DIRECTORY = ("single_writer", "updates_in_place", "open_files")
+
+#: The storages of directories by path and options, with the identity of the directory.
+_directories: dict[tuple[str, tuple[tuple[str, Any], ...]], tuple[tuple[int, int], Storage]] = {}
 
 #: The storages of all other locations, by location and options.
 _others: weakref.WeakValueDictionary[tuple[str, Any], Storage] = weakref.WeakValueDictionary()
@@ -40,23 +43,25 @@ class Opened:
 _all_opened: weakref.WeakSet[Opened] = weakref.WeakSet()
 
 
-def directory(path: str | os.PathLike[str], *, create: bool, single_writer: bool = False) -> Storage | None:
+def directory(
+    path: str | os.PathLike[str], *, create: bool, options: tuple[tuple[str, Any], ...] = ()
+) -> Storage | None:
     """Returns the storage of a directory, or `None` if it does not exist and must not be made.
 
-    All arrays in a directory share one storage, and with it locks and threads. A directory that was replaced by another
-    one has a new storage: the storage holds the old one open, so their inodes differ.
+    All arrays in a directory that have the same options share one storage, and with it locks and threads. A directory that
+    was replaced by another one has a new storage: the storage holds the old one open, so their inodes differ.
     """
     root = os.path.abspath(path)
-    known = _directories.get((root, single_writer))
+    known = _directories.get((root, options))
     now = _identity(root)
     if known is not None and known[0] == now:
         return known[1]
     if now is None and not create:
         return None
-    storage = Storage.directory(root, create, single_writer)
+    storage = Storage.directory(root, create, **dict(options))
     now = _identity(root)
     if now is not None:
-        _directories[root, single_writer] = (now, storage)
+        _directories[root, options] = (now, storage)
     return storage
 
 
@@ -84,7 +89,8 @@ def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool)
     """
     _, adapters, is_path = split_location(location)
     if is_path and (not adapters or os.path.exists(location)):
-        storage = directory(location, create=create, single_writer=("single_writer", True) in options)
+        of_directory = tuple((name, value) for name, value in options if name in DIRECTORY)
+        storage = directory(location, create=create, options=of_directory)
         if storage is None:
             raise FileNotFoundError(f"{location} does not exist")
         return storage
@@ -92,8 +98,7 @@ def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool)
     if storage is None:
         if location.startswith("memory://"):
             raise RuntimeError(f"{location} belongs to another process, or no store uses it any more")
-        arguments = dict(options)
-        arguments.pop("single_writer", None)
+        arguments = {name: value for name, value in options if name not in DIRECTORY}
         arguments["environment"] = dict(arguments.get("environment", os.environ))
         storage = _others.setdefault((location, options), Storage.at(location, **arguments))
     return storage
