@@ -28,56 +28,67 @@ impl Group {
     }
 }
 
-/// Lists the children of the group at a prefix. Threads share the documents of a local store.
+/// Lists the children of the group at a prefix.
 pub(crate) async fn children(
     shared: &Arc<Shared>,
     prefix: &Prefix,
     format: Format,
 ) -> HierarchyResult<Vec<Child>> {
-    let names = names(shared, prefix, format).await?;
-    if names.len() < SHARED || !shared.is_read_by_threads() {
-        return read(shared, names).await;
-    }
-    let (inside, count) = (shared.clone(), names.len());
-    let look = move |number: usize| block_on(look(&inside, names[number].clone()));
-    let children = node::on_threads(&shared.storage, count, look).await?;
-    Ok(children.into_iter().collect::<HierarchyResult<Vec<_>>>()?.into_iter().flatten().collect())
+    let found = children_of(shared, vec![(prefix.clone(), format)]).await?.pop();
+    found.unwrap_or_else(|| Ok(Vec::new()))
 }
 
-/// Lists the children of several groups. Threads share the groups of a local store.
+/// Lists the children of several groups. The threads of the storage share the listings and the documents of a local store.
 pub(crate) async fn children_of(
     shared: &Arc<Shared>,
     groups: Vec<(Prefix, Format)>,
 ) -> HierarchyResult<Vec<HierarchyResult<Vec<Child>>>> {
-    if groups.len() < 2 || !shared.is_read_by_threads() {
-        let looks: Vec<_> = groups.iter().map(|(prefix, format)| children(shared, prefix, *format)).collect();
-        return Ok(join_all(looks).await);
+    if !shared.is_read_by_threads() {
+        let groups: Vec<_> = groups.into_iter().map(|group| requested(shared, group)).collect();
+        return Ok(join_all(groups).await);
     }
-    let (inside, count) = (shared.clone(), groups.len());
-    let one = async move |(prefix, format): &(Prefix, Format)| {
-        read(&inside, names(&inside, prefix, *format).await?).await
-    };
-    Ok(node::on_threads(&shared.storage, count, move |number| block_on(one(&groups[number]))).await?)
+    let listed = by_threads(shared, groups, |shared, group| block_on(names(shared, group))).await?;
+    let all = listed.iter().flatten().flatten().cloned().collect();
+    let read = by_threads(shared, all, |shared, name: &Name| block_on(look(shared, name.clone()))).await?;
+    let mut read = read.into_iter();
+    let children = listed.into_iter().map(|names| {
+        let own: Vec<_> = read.by_ref().take(names?.len()).collect();
+        own.into_iter().filter_map(Result::transpose).collect()
+    });
+    Ok(children.collect())
 }
 
-/// Returns the names below the group at a prefix that can be those of nodes.
-async fn names(shared: &Shared, prefix: &Prefix, format: Format) -> HierarchyResult<Vec<Name>> {
-    let names = match &shared.layer {
-        Some(layer) => layer.children(prefix)?,
-        None => list(shared, prefix).await?,
-    };
-    Ok(candidates(prefix, names, format).collect())
-}
-
-/// Reads the children with these names, as many at once as the store recommends.
-async fn read(shared: &Arc<Shared>, names: Vec<Name>) -> HierarchyResult<Vec<Child>> {
-    let looks = names.into_iter().map(|name| look(shared, name));
+/// Lists the children of a group, with as many requests at once as the store recommends.
+async fn requested(shared: &Arc<Shared>, group: (Prefix, Format)) -> HierarchyResult<Vec<Child>> {
+    let looks = names(shared, &group).await?.into_iter().map(|name| look(shared, name));
     let children: Vec<_> = stream::iter(looks).buffered(shared.at_once).try_collect().await?;
     Ok(children.into_iter().flatten().collect())
 }
 
-/// The least number of children of which other threads read some: to wake a thread costs as much as to read two.
+/// The least number of items that threads share: to wake a thread takes as long as to read some documents.
 const SHARED: usize = 16;
+
+/// Returns the results of `work`, which the threads of the storage share if the items are many.
+async fn by_threads<T: Send + Sync + 'static, R: Send + Sync + 'static>(
+    shared: &Arc<Shared>,
+    items: Vec<T>,
+    work: fn(&Arc<Shared>, &T) -> R,
+) -> HierarchyResult<Vec<R>> {
+    if items.len() < SHARED {
+        return Ok(items.iter().map(|item| work(shared, item)).collect());
+    }
+    let (inside, count) = (shared.clone(), items.len());
+    Ok(node::on_threads(&shared.storage, count, move |number| work(&inside, &items[number])).await?)
+}
+
+/// Returns the names below a group that can be those of nodes.
+async fn names(shared: &Shared, (prefix, format): &(Prefix, Format)) -> HierarchyResult<Vec<Name>> {
+    let names = match &shared.layer {
+        Some(layer) => layer.children(prefix)?,
+        None => list(shared, prefix).await?,
+    };
+    Ok(candidates(prefix, names, *format).collect())
+}
 
 /// A child that is listed, but not read.
 #[derive(Debug, Clone)]
