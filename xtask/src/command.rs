@@ -20,27 +20,6 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Comma
     command
 }
 
-/// Builds the command `zarr` as the tests of the workspace do, with the features of all packages, and so compiles nothing
-/// that they have compiled. Returns the program.
-pub(crate) fn zarr() -> Result<PathBuf> {
-    let tests = ["test", "--quiet", "--workspace", "--all-features", "--locked", "--no-run"];
-    run(cargo(tests).args(["--test", "command"]))?;
-    existing(zarr_of_tests())
-}
-
-/// Where a build of the tests puts the command.
-pub(crate) fn zarr_of_tests() -> PathBuf {
-    target_dir().join("debug").join(format!("zarr{}", std::env::consts::EXE_SUFFIX))
-}
-
-/// Fails if a program that was built is not there.
-pub(crate) fn existing(program: PathBuf) -> Result<PathBuf> {
-    if !program.is_file() {
-        bail!("the build made no {}", program.display());
-    }
-    Ok(program)
-}
-
 /// Runs a program. It shares our standard output and error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     println!("$ {}", shown(command));

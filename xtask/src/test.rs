@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::command::{cargo, run as start, zarr_of_tests};
+use crate::command::{cargo, run as start};
 use crate::workspace::Workspace;
 use crate::{book, conformance, crash, examples, fixtures, release, tidy, wasm};
 
@@ -132,9 +132,7 @@ fn minimal() -> Result<()> {
 }
 
 fn test() -> Result<()> {
-    let mut tests = cargo(["test", "--workspace", "--all-features", "--locked"]);
-    // Tests of other packages than that of the command would build it again.
-    start(tests.env("ZARR_PROGRAM", zarr_of_tests()))
+    start(&mut cargo(["test", "--workspace", "--all-features", "--locked"]))
 }
 
 /// Without `--bench`, benchmarks do everything once. They are built as the tests are.

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 use crate::bench;
-use crate::command::{answers, root, run, target_dir, zarr};
+use crate::command::{answers, cargo, root, run, target_dir};
 use crate::install::{npm, once, required};
 
 /// Checks the page in a folder of reports, and writes pictures beside it.
@@ -21,7 +21,8 @@ pub(super) fn check(report: &Path) -> Result<()> {
 /// Checks what `zarr serve` and `zarr view` show of a small store, and writes pictures beside the report.
 pub(super) fn check_command(report: &Path) -> Result<()> {
     let Some(mut test) = test("command.mjs")? else { return Ok(()) };
-    let zarr = zarr()?;
+    run(&mut cargo(["build", "--quiet", "--locked", "-p", "zarr-cli", "--bin", "zarr"]))?;
+    let zarr = target_dir().join("debug").join(format!("zarr{}", std::env::consts::EXE_SUFFIX));
     let folder = report.join("command");
     let _ = fs::remove_dir_all(&folder);
     let store = folder.join("weather.zarr");

@@ -1,17 +1,13 @@
-//! The command `zarr`.
+//! The command, built together with these tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Returns the program: that of `ZARR_PROGRAM`, which `cargo xtask test` has built with the tests, or one that is built now
-/// if there is none or its sources are newer.
+/// Returns the program. A test of the workspace has built it; otherwise it is built now, also if its sources are newer.
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        if let Some(program) = std::env::var_os("ZARR_PROGRAM") {
-            return program.into();
-        }
         let this = std::env::current_exe().unwrap();
         let folder = this.ancestors().nth(2).unwrap();
         let program = folder.join(format!("zarr{}", std::env::consts::EXE_SUFFIX));
