@@ -182,9 +182,13 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
     }
 }
 
-/// Returns the results of `work` for the numbers below `count`, in their order. The threads of the storage and the caller
-/// share the calls.
-pub(crate) async fn on_threads<R: Send + Sync + 'static>(
+/// Returns the results of `work` for the numbers below `count`, in their order. The threads of the storage share the
+/// calls, and the caller does those that no thread has started. For local stores, whose futures do their work while they
+/// are polled: `work` may run them with [`block_on`](crate::block_on), and must not wait for another thread.
+///
+/// # Errors
+/// Of kind [`Panic`](ArrayErrorKind::Panic) if a call panics.
+pub async fn on_threads<R: Send + Sync + 'static>(
     storage: &Storage,
     count: usize,
     work: impl Fn(usize) -> R + Send + Sync + 'static,

@@ -66,7 +66,7 @@ async fn requested(shared: &Arc<Shared>, group: (Prefix, Format)) -> HierarchyRe
 }
 
 /// The least number of items that threads share: to wake a thread takes as long as to read some documents.
-const SHARED: usize = 16;
+pub(crate) const SHARED: usize = 16;
 
 /// Returns the results of `work`, which the threads of the storage share if the items are many.
 async fn by_threads<T: Send + Sync + 'static, R: Send + Sync + 'static>(

@@ -8,7 +8,7 @@ use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
 
 use crate::child::{Child, Found};
-use crate::children::{Name, candidates, children_of};
+use crate::children::{Name, SHARED, candidates, children_of};
 use crate::error::HierarchyResult;
 use crate::group::{Group, Shared};
 
@@ -121,8 +121,8 @@ impl Walk {
             Next::Listed(_) => None,
         });
         let next = next.filter(|group| group.depth <= self.most && !self.ahead.contains_key(&group.prefix));
-        let ahead = if self.shared.is_read_by_threads() { AHEAD } else { self.shared.at_once - 1 };
-        let groups = std::iter::once(group.clone()).chain(next.take(ahead));
+        let most = if self.shared.is_read_by_threads() { SHARED } else { self.shared.at_once };
+        let groups = std::iter::once(group.clone()).chain(next).take(most);
         let groups: Vec<_> = groups.map(|group| (group.prefix, group.format)).collect();
         let mut found = children_of(&self.shared, groups.clone()).await?.into_iter();
         let first = found.next().unwrap_or_else(|| Ok(Vec::new()));
@@ -130,9 +130,6 @@ impl Walk {
         first
     }
 }
-
-/// The number of groups of a local store that are listed in advance.
-const AHEAD: usize = 15;
 
 /// Returns the group to enter, if the child is a group.
 fn below(child: &Child, depth: usize) -> Option<Below> {

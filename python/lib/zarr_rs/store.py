@@ -49,7 +49,8 @@ class Store(zarr.abc.store.Store):
     of it, and so may everybody after a crash; hard links to the file, such as those of a snapshot, change as well.
 
     `open_files` is the number of files that stay open after a part of them was read: for many small reads of the same
-    chunks or shards, which then take a quarter less time. Each read checks that the file at the path is still the same.
+    chunks or shards, which then make two system calls instead of four. Each read checks that the file at the path is still
+    the same.
 
     The other arguments are for services:
 

@@ -11,6 +11,8 @@ pub use edit::{edit, edit_document};
 pub use erase::erase;
 pub use step::{Consolidated, above, refresh, refresh_all};
 
+pub use crate::feed::on_threads;
+
 use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;
 use zarr_meta::{Diagnostic, DocumentName, Documents, Format, NodeMeta, Sink, Strict};
@@ -135,20 +137,6 @@ fn parsed(
 /// Returns how many documents to request from a store at once.
 pub fn at_once(storage: &Storage) -> usize {
     storage.capabilities().drive.in_flight()
-}
-
-/// Returns the results of `work` for the numbers below `count`, in their order. The threads of the storage share the
-/// calls, and the caller does those that no thread has started. For local stores, whose futures do their work while they
-/// are polled: `work` may run them with [`block_on`](crate::block_on), and must not wait for another thread.
-///
-/// # Errors
-/// Of kind [`Panic`](crate::ArrayErrorKind::Panic) if a call panics.
-pub async fn on_threads<R: Send + Sync + 'static>(
-    storage: &Storage,
-    count: usize,
-    work: impl Fn(usize) -> R + Send + Sync + 'static,
-) -> ArrayResult<Vec<R>> {
-    crate::feed::on_threads(storage, count, work).await
 }
 
 /// Whether `key` is the key of a metadata document of format 2 or 3.
