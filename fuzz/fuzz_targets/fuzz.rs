@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::{env, fs, io, process};
 
 use libfuzzer_sys::fuzz_target;
-use zarr_fuzz::{Target, names, target};
+use zarr_fuzz_targets::{Target, names, target};
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let program = || env::args().next().map(|path| path.rsplit('/').next().unwrap_or_default().to_owned());
@@ -23,7 +23,7 @@ fuzz_target!(
             process::exit(0);
         }
     },
-    |input: &[u8]| zarr_fuzz::run(&TARGET, input)
+    |input: &[u8]| zarr_fuzz_targets::run(&TARGET, input)
 );
 
 /// Writes the seeds of every target into a folder of its name.

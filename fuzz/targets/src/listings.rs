@@ -11,7 +11,7 @@ use crate::services::{SERVICES, check_error};
 /// The last page of a listing, of any service.
 const END: &str = "<ListBucketResult><Blobs/></ListBucketResult>";
 
-pub fn run(input: &[u8]) {
+pub(crate) fn run(input: &[u8]) {
     let Some((&first, pages)) = input.split_first() else { return };
     let (service, call) = (usize::from(first % 3), first / 3 % 3);
     let pages: Vec<_> = pages.split(|byte| *byte == 0).map(page).collect();
@@ -77,7 +77,7 @@ fn check_delete(request: &Request) {
 }
 
 /// Pages as the services send them, and hostile ones.
-pub fn seeds() -> Vec<Vec<u8>> {
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let s3 = |keys: &[&str], prefixes: &[&str], token: &str| {
         let entry = |key: &&str| {
             format!(

@@ -4,7 +4,7 @@ use zarr_meta::path::{self, Listed};
 use zarr_store::{redacted, scheme_of, split_adapters, split_node};
 use zarr_traits::{Key, Prefix};
 
-pub fn run(input: &[u8]) {
+pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     keys(text);
     paths(text);
@@ -54,7 +54,7 @@ fn inside(path: &str) -> bool {
     !path.starts_with('/') && path.split('/').all(|segment| segment != ".." && segment != ".")
 }
 
-pub fn seeds() -> Vec<Vec<u8>> {
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let texts = [
         "a/b/c.0",
         "/foo/bar/",

@@ -1,4 +1,5 @@
 //! An allocator with a bound. It ends the process when one run takes more memory than a hostile input may cause.
+#![allow(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 use zarr_meta::DocumentName;
 
 /// The metadata of an array of one chunk.
-pub struct Layout {
-    pub document: DocumentName,
-    pub text: String,
+pub(crate) struct Layout {
+    pub(crate) document: DocumentName,
+    pub(crate) text: String,
     /// The key of the only chunk.
-    pub chunk: &'static str,
+    pub(crate) chunk: &'static str,
     /// The length of the array along each of its two dimensions.
-    pub length: u64,
+    pub(crate) length: u64,
     /// Whether encoding loses some of the elements.
-    pub lossy: bool,
+    pub(crate) lossy: bool,
 }
 
 impl Layout {
@@ -22,9 +22,9 @@ impl Layout {
 }
 
 /// A target: a name and the arrays among which the first byte of an input chooses.
-pub type Row = (&'static str, fn() -> Vec<Layout>);
+pub(crate) type Row = (&'static str, fn() -> Vec<Layout>);
 
-pub const TABLE: &[Row] = &[
+pub(crate) const TABLE: &[Row] = &[
     ("codec_blosc", || {
         let blosc = |name: &str, shuffle: &str| json!({"name": "blosc", "configuration": {"cname": name, "clevel": 5, "shuffle": shuffle, "typesize": 2, "blocksize": 0}});
         let all = [("lz4", "shuffle"), ("blosclz", "bitshuffle"), ("zlib", "noshuffle"), ("zstd", "shuffle")];

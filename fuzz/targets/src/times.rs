@@ -4,7 +4,7 @@ use zarr_xarray::{Calendar, Interval, TimeUnits};
 
 const CALENDARS: [&str; 6] = ["standard", "proleptic_gregorian", "julian", "noleap", "360_day", "all_leap"];
 
-pub fn run(input: &[u8]) {
+pub(crate) fn run(input: &[u8]) {
     let Some((number, text)) = input.split_first() else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
     let name = CALENDARS[usize::from(*number) % CALENDARS.len()];
@@ -21,7 +21,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-pub fn seeds() -> Vec<Vec<u8>> {
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let texts = [
         "days since 1970-01-01",
         "hours since 1900-1-1 00:00:0.0",

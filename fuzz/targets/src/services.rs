@@ -11,12 +11,12 @@ use zarr_traits::{Storage, StoreError, block_on};
 /// The credentials. No error shows them.
 const SECRET: &str = "U0VDUkVU";
 
-pub static SERVICES: LazyLock<Services> = LazyLock::new(Services::new);
+pub(crate) static SERVICES: LazyLock<Services> = LazyLock::new(Services::new);
 
-pub struct Services {
+pub(crate) struct Services {
     server: Server,
     /// S3, Google, Azure, a web server.
-    pub stores: [Storage; 4],
+    pub(crate) stores: [Storage; 4],
 }
 
 impl Services {
@@ -48,7 +48,12 @@ impl Services {
 
     /// Runs `work`, and returns its requests. The first of them get these answers in turn, all others get `last`; without
     /// `last` the answers are repeated.
-    pub fn requests(&self, answers: Vec<Fault>, last: Option<Fault>, work: impl FnOnce()) -> Vec<Request> {
+    pub(crate) fn requests(
+        &self,
+        answers: Vec<Fault>,
+        last: Option<Fault>,
+        work: impl FnOnce(),
+    ) -> Vec<Request> {
         self.server.heal();
         self.server.forget();
         let (count, repeated) = (answers.len(), last.is_none());
@@ -71,7 +76,7 @@ fn every(number: usize, count: usize) -> When {
 }
 
 /// Checks an error: it names the key or prefix, and shows no credentials.
-pub fn check_error(e: &StoreError, input: &[u8]) {
+pub(crate) fn check_error(e: &StoreError, input: &[u8]) {
     let text = e.to_string();
     assert!(e.key().is_some(), "the error names no key: {text}");
     let is_sent = input.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());

@@ -13,16 +13,16 @@ use zarr_meta::{DocumentName, Documents, Format, Ignore, Limits, NodeMeta};
 use zarr_store::MemoryStore;
 use zarr_traits::{Key, Registry, Storage, block_on};
 
-pub fn v3(input: &[u8]) {
+pub(crate) fn v3(input: &[u8]) {
     node(input, &[DocumentName::Node]);
 }
 
-pub fn v2(input: &[u8]) {
+pub(crate) fn v2(input: &[u8]) {
     node(input, &[DocumentName::Array2, DocumentName::Attributes2]);
     node(input, &[DocumentName::Group2, DocumentName::Attributes2]);
 }
 
-pub fn v1(input: &[u8]) {
+pub(crate) fn v1(input: &[u8]) {
     node(input, &[DocumentName::Array1, DocumentName::Attributes1]);
 }
 
@@ -107,7 +107,7 @@ fn registry() -> Registry {
 }
 
 /// Consolidated metadata of both formats, in a group without any other document.
-pub fn consolidated(input: &[u8]) {
+pub(crate) fn consolidated(input: &[u8]) {
     let Some((format, document)) = input.split_first() else { return };
     let storage = Storage::from(MemoryStore::new());
     let put = |key: &str, bytes: &[u8]| {
@@ -136,7 +136,7 @@ pub fn consolidated(input: &[u8]) {
     let _ = group.check_consolidated();
 }
 
-pub fn seeds_of_v3() -> Vec<Vec<u8>> {
+pub(crate) fn seeds_of_v3() -> Vec<Vec<u8>> {
     let array = |data_type: &str, fill, codecs| {
         json!({
             "zarr_format": 3, "node_type": "array", "shape": [4, 5], "data_type": data_type, "fill_value": fill,
@@ -177,7 +177,7 @@ pub fn seeds_of_v3() -> Vec<Vec<u8>> {
     documents.iter().map(|document| [document.to_string().into_bytes(), vec![0; 33]].concat()).collect()
 }
 
-pub fn seeds_of_v2() -> Vec<Vec<u8>> {
+pub(crate) fn seeds_of_v2() -> Vec<Vec<u8>> {
     let array = |dtype, fill, filters, compressor| {
         json!({"zarr_format": 2, "shape": [4, 5], "chunks": [2, 3], "dtype": dtype, "fill_value": fill, "order": "F",
             "filters": filters, "compressor": compressor, "dimension_separator": "/"})
@@ -206,13 +206,13 @@ pub fn seeds_of_v2() -> Vec<Vec<u8>> {
     documents.iter().map(with).collect()
 }
 
-pub fn seeds_of_v1() -> Vec<Vec<u8>> {
+pub(crate) fn seeds_of_v1() -> Vec<Vec<u8>> {
     let document = json!({"zarr_format": 1, "shape": [4, 5], "chunks": [2, 3], "dtype": "<i4", "compression": "blosc",
         "compression_opts": {"cname": "lz4", "clevel": 5, "shuffle": 1}, "fill_value": null, "order": "C"});
     vec![[document.to_string().as_bytes(), b"\0{}\0", &[2; 24]].concat()]
 }
 
-pub fn seeds_of_consolidated() -> Vec<Vec<u8>> {
+pub(crate) fn seeds_of_consolidated() -> Vec<Vec<u8>> {
     let group = json!({"zarr_format": 3, "node_type": "group", "attributes": {}});
     let nodes = json!({"a": group, "a/b": group, "../c": group, "d//e": group});
     let mut root = group.clone();

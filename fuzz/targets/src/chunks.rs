@@ -9,7 +9,7 @@ use zarr_traits::{Key, Registry, Storage, block_on};
 use crate::layouts::Layout;
 
 /// An array of one chunk.
-pub struct Subject {
+pub(crate) struct Subject {
     storage: Storage,
     array: Array,
     chunk: Key,
@@ -28,7 +28,7 @@ enum Elements {
 
 impl Subject {
     /// Opens the array of a layout, in memory.
-    pub fn new(layout: Layout) -> Self {
+    pub(crate) fn new(layout: Layout) -> Self {
         let storage = Storage::from(MemoryStore::new());
         let document = Key::new(layout.document.as_str()).expect("a key");
         block_on(storage.put(&document, layout.text.clone())).expect("memory takes every value");
@@ -83,7 +83,7 @@ struct Head {
 const HEAD: usize = 6;
 
 /// Runs one input on one of the subjects.
-pub fn run(subjects: &[Subject], input: &[u8]) {
+pub(crate) fn run(subjects: &[Subject], input: &[u8]) {
     let Some((&[subject, mode, a, b, c, d], rest)) = input.split_first_chunk::<HEAD>() else { return };
     let head = Head { subject, mode, corners: [a, b, c, d] };
     let Some(subject) = subjects.get(usize::from(head.subject) % subjects.len()) else { return };
@@ -153,7 +153,7 @@ fn cut(whole: &[u8], length: u64, rows: &std::ops::Range<u64>, columns: &std::op
 }
 
 /// Valid chunks of all subjects, whole and as elements to encode.
-pub fn seeds(subjects: &[Subject]) -> Vec<Vec<u8>> {
+pub(crate) fn seeds(subjects: &[Subject]) -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (number, subject) in subjects.iter().enumerate() {
         let head = |mode: u8| vec![number as u8, mode, 1, 9, 3, 12];

@@ -1,5 +1,11 @@
 //! Fuzz targets. Each is a function of bytes that must return: a panic, an abort, a time-out and memory beyond the
-//! [bound](bound) are failures, and so are two different answers to one question.
+//! [bound] are failures, and so are two different answers to one question.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::type_complexity,
+    clippy::unwrap_used,
+    reason = "targets may panic, and make odd numbers of the bytes that they get"
+)]
 
 pub mod bound;
 
@@ -16,6 +22,7 @@ mod times;
 use layouts::Layout;
 
 /// A function of bytes, with what it needs between two calls.
+#[allow(missing_debug_implementations, reason = "it holds a function")]
 pub struct Target {
     /// The name, also that of the folder of its corpus.
     pub name: &'static str,

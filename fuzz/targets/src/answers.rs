@@ -24,7 +24,7 @@ const SPAN: ByteRange = ByteRange::Span { offset: 3, len: 5 };
 const READS: [&[ByteRange]; 4] =
     [&[ByteRange::All], &[SPAN], &[ByteRange::Suffix(4)], &[SPAN, ByteRange::Suffix(4)]];
 
-pub fn run(input: &[u8]) {
+pub(crate) fn run(input: &[u8]) {
     let Some((&first, answers)) = input.split_first() else { return };
     let store = &SERVICES.stores[usize::from(first & 3)];
     let call = usize::from(first >> 2 & 7);
@@ -66,7 +66,7 @@ fn read(store: &Storage, key: &Key, ranges: &[ByteRange]) -> StoreResult<()> {
 }
 
 /// Answers of services to each call, and hostile ones.
-pub fn seeds() -> Vec<Vec<u8>> {
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
     const OBJECT: &str = "ETag: \"9a0364b9e99bb480dd25e1f0284c8555\"\r\n\
         Last-Modified: Fri, 20 Nov 2026 10:00:00 GMT\r\nAccept-Ranges: bytes\r\n";
     const END: u64 = u64::MAX;

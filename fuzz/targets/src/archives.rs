@@ -7,7 +7,7 @@ use zarr_traits::{ByteRange, Key, Prefix, Storage, block_on};
 
 const ARCHIVE: &str = "a.zip";
 
-pub fn run(input: &[u8]) {
+pub(crate) fn run(input: &[u8]) {
     let folder = Storage::from(MemoryStore::new());
     let archive = Key::new(ARCHIVE).expect("a key");
     block_on(folder.put(&archive, input.to_vec())).expect("memory takes every value");
@@ -33,7 +33,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-pub fn seeds() -> Vec<Vec<u8>> {
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let folder = Storage::from(MemoryStore::new());
     for (key, value) in [("zarr.json", &b"{}"[..]), ("c/0/0", &[7; 300]), ("c/0/1", b"")] {
         block_on(folder.put(&Key::new(key).expect("a key"), value)).expect("memory takes every value");
