@@ -48,16 +48,12 @@ pub struct Deviations {
 }
 
 impl Deviations {
-    /// Reads a file. A missing file has no entries.
+    /// Reads a file.
     ///
     /// # Errors
     /// If the file cannot be read, or an entry has no reason or no reference.
     pub fn load(path: &Path) -> Result<Self, SuiteError> {
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(e) => return Err(SuiteError::at(path)(e)),
-        };
+        let text = fs::read_to_string(path).map_err(SuiteError::at(path))?;
         Self::parse(&text).map_err(|e| SuiteError::new(format!("{}: {e}", path.display())))
     }
 

@@ -9,6 +9,9 @@ use zarr_traits::serde_json::{self, Value};
 use super::SuiteError;
 use super::peer::Verb;
 
+/// The name of a manifest in the folder of its stores.
+pub(super) const MANIFEST: &str = "manifest.json";
+
 /// The kind of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -250,12 +253,14 @@ pub struct Fixtures {
 }
 
 impl Fixtures {
-    /// Reads the `manifest.json` of a folder. Paths of stores are relative to the folder.
+    /// Reads the `manifest.json` of a folder. Paths of stores are relative to its folder `stores`, or if there is no
+    /// such folder, to the folder itself.
     ///
     /// # Errors
     /// If the manifest cannot be read, or has an entry that is not understood, which would otherwise count as tested.
     pub fn load(folder: &Path) -> Result<Self, SuiteError> {
-        Self::of(&folder.join("manifest.json"), folder)
+        let stores = folder.join("stores");
+        Self::of(&folder.join(MANIFEST), if stores.is_dir() { &stores } else { folder })
     }
 
     /// Reads a manifest. Paths of stores are relative to `root`.

@@ -19,8 +19,8 @@
 //! use zarr_conformance::implementation::{Deviations, Fixtures, Options, Peer, run};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let fixtures = Fixtures::load(Path::new("conformance"))?;
-//! let peer = Peer::new("mine", ["python3", "adapter.py"]).serving(true);
+//! let fixtures = Fixtures::bundled(Path::new("fixtures"))?;
+//! let peer = Peer::shell("mine", "python3 adapter.py").serving(true);
 //! let mut results = run(&fixtures, &[peer], &Options::new("work"))?;
 //! let surprises = results.explain(|_| Deviations::default());
 //! for surprise in &surprises {
@@ -30,6 +30,7 @@
 //! # }
 //! ```
 
+mod archive;
 mod deviation;
 mod fixture;
 mod json;

@@ -130,6 +130,13 @@ impl Peer {
         }
     }
 
+    /// Returns a peer that is started by a command of the shell `sh`, such as `python3 adapter.py`. The call of the
+    /// protocol follows the command.
+    pub fn shell(id: impl Into<String>, command: &str) -> Self {
+        // The shell splits the command, so that quotes and variables work as expected.
+        Self::new(id, ["sh", "-c", &format!("{command} \"$@\""), "sh"])
+    }
+
     /// Sets whether one process answers many requests.
     #[must_use]
     pub fn serving(self, serve: bool) -> Self {

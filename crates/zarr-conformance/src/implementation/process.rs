@@ -79,12 +79,13 @@ impl Outcome {
     }
 }
 
-/// Runs a command. Standard input is `input`, or else empty.
+/// Runs a command. Standard input is `input`, or else empty. If it exceeds a limit, it is stopped together with the
+/// processes that it started.
 ///
 /// # Errors
 /// If the command cannot be started.
 pub fn run(command: &mut Command, input: Option<std::fs::File>, limits: Limits) -> io::Result<Outcome> {
-    command.stdin(input.map_or_else(Stdio::null, Stdio::from));
+    group(command).stdin(input.map_or_else(Stdio::null, Stdio::from));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr, mut closed) = (Vec::new(), Vec::new(), false);
@@ -126,8 +127,7 @@ fn watch(child: &mut Child, limits: Limits) -> io::Result<(ExitStatus, Option<St
             return Ok((status, None));
         }
         if let Some(overran) = limits.exceeded(begun, peak) {
-            // The process may have ended by itself in between.
-            let _ = child.kill();
+            kill(child);
             return Ok((child.wait()?, Some(overran)));
         }
         std::thread::sleep(pause);
@@ -145,11 +145,48 @@ impl Limits {
     }
 }
 
-/// Returns the peak resident memory of a process in MiB, or 0 if the system does not report it.
+/// Prepares a command for [`kill`]: its process begins a group, to which the processes that it starts belong. A shell or
+/// a launcher starts the program that does the work.
+pub(super) fn group(command: &mut Command) -> &mut Command {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    command
+}
+
+/// Kills a running process, on Unix with its group.
+pub(super) fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        // The standard library cannot kill a group; every shell can.
+        let kill = format!("kill -KILL -{}", child.id());
+        let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
+    }
+    // The process may have ended by itself in between.
+    let _ = child.kill();
+}
+
+/// Returns the peak resident memory of a process, or of a process that it started, in MiB. It is 0 if the system does not
+/// report it.
 pub(super) fn peak_memory(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-    line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
+    let peak = |process| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+        line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
+    };
+    family(process).into_iter().map(peak).max().unwrap_or(0)
+}
+
+/// Returns a process and the processes that it started, as far as the system reports them.
+pub(super) fn family(process: u32) -> Vec<u32> {
+    let mut found = vec![process];
+    let mut next = 0;
+    while let Some(process) = found.get(next) {
+        let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+        let children = children.unwrap_or_default();
+        found.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        next += 1;
+    }
+    found
 }
 
 #[cfg(test)]
@@ -186,5 +223,17 @@ mod tests {
         let limits = Limits { time: Duration::from_millis(50), ..LIMITS };
         let stopped = shell("exec sleep 100 >/dev/null 2>&1", limits).broken(&[0]);
         assert!(stopped.is_some_and(|b| b.starts_with("over")));
+        // The shell waits for the program, which has the pipes.
+        let begun = Instant::now();
+        let stopped = shell("sleep 100; true", limits).broken(&[0]);
+        assert!(stopped.is_some_and(|b| b.starts_with("over")) && begun.elapsed() < LIMITS.time);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_memory_of_a_program_behind_a_shell_counts() {
+        let large = "head -c 400000000 /dev/zero | tail -n 1 >/dev/null; sleep 100";
+        let stopped = shell(large, Limits { memory: 64, ..LIMITS }).broken(&[0]);
+        assert_eq!(stopped.as_deref(), Some("over 64 MiB of memory"));
     }
 }

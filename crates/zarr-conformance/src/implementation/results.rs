@@ -166,7 +166,7 @@ pub struct Results {
     pub peers: Vec<Peer>,
     /// The cases, in the order of the manifest.
     pub asked: Vec<Asked>,
-    /// Whether all cases of the manifest were tested.
+    /// Whether all cases of the manifest were tested, in all directions.
     pub complete: bool,
     /// The entries by the ids of the peer and of the case with its direction.
     pub entries: BTreeMap<String, BTreeMap<String, Vec<Entry>>>,

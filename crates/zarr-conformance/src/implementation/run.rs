@@ -53,6 +53,8 @@ pub struct Options {
     pub cases: Vec<String>,
     /// The peers to test; other peers only read what these write. Empty for all peers.
     pub asked: Vec<String>,
+    /// Whether peers are asked to write. A copy is only as good as the peers that read it.
+    pub write: bool,
     /// The time limit of a request.
     pub time: Duration,
     /// The memory limit of a request, in MiB.
@@ -72,6 +74,7 @@ impl Options {
             work: work.into(),
             cases: Vec::new(),
             asked: Vec::new(),
+            write: true,
             time: Duration::from_secs(10),
             memory: 1024,
             threads: thread::available_parallelism().map_or(2, usize::from),
@@ -87,8 +90,14 @@ const MIB: usize = 1 << 20;
 /// Runs the cases with the peers.
 ///
 /// # Errors
-/// If a peer cannot be started, or a fixture or the working folder cannot be used.
+/// If a peer cannot be started, two peers have the same id, a pattern matches no case, or a fixture or the working
+/// folder cannot be used.
 pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Results, SuiteError> {
+    for (n, peer) in peers.iter().enumerate() {
+        if peers[..n].iter().any(|other| other.id == peer.id) {
+            return Err(SuiteError::new(format!("two peers have the name {:?}", peer.id)));
+        }
+    }
     let chosen = |id: &str| options.cases.is_empty() || options.cases.iter().any(|glob| matches(glob, id));
     let mut asked = Vec::new();
     // Copies are a feature of a command, not a verb of the protocol.
@@ -98,12 +107,16 @@ pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Res
             asked.push(Asked { id: case.id.clone(), direction, case: case.clone() });
         }
         let id = format!("write.{}", case.id);
-        if case.write.is_some() && chosen(&id) {
+        if options.write && case.write.is_some() && chosen(&id) {
             asked.push(Asked { id, direction: Direction::Write, case: case.clone() });
         }
     }
+    if let Some(glob) = options.cases.iter().find(|glob| !asked.iter().any(|one| matches(glob, &one.id))) {
+        let why = if options.write { "" } else { "; writing is not asked" };
+        return Err(SuiteError::new(format!("no case matches {glob:?}{why}")));
+    }
     if asked.is_empty() {
-        return Err(SuiteError::new("no case matches the options"));
+        return Err(SuiteError::new("the manifest has no case for the peers"));
     }
     let lines = peers.iter().map(|_| Mutex::default()).collect();
     let suite = Suite { fixtures, peers, options, asked: &asked, lines, folders: AtomicUsize::new(0) };
@@ -115,7 +128,7 @@ pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Res
         peers: suite.asked_peers().map(|(_, peer)| peer.clone()).collect(),
         entries: entries?,
         asked,
-        complete: options.cases.is_empty(),
+        complete: options.cases.is_empty() && options.write,
     })
 }
 
@@ -145,7 +158,7 @@ impl<'a> Suite<'a> {
         for (index, peer) in self.asked_peers() {
             let todo: Vec<_> =
                 self.asked.iter().filter(|asked| asked.direction != Direction::Write).collect();
-            (self.options.tell)(&format!("{} reads and refuses", peer.id));
+            (self.options.tell)(&format!("{} reads and refuses: {} cases", peer.id, todo.len()));
             let found = self.spread(index, &todo, |line, asked| self.read(line, &asked.case))?;
             let ids = todo.iter().map(|asked| asked.id.clone());
             entries.entry(peer.id.clone()).or_default().extend(ids.zip(found));

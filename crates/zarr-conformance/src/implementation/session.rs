@@ -13,7 +13,7 @@ use zarr_traits::serde_json::{self, Value, json};
 
 use super::SuiteError;
 use super::peer::{Answer, Exit, Peer, Request};
-use super::process::{Limits, breakage, message, peak_memory};
+use super::process::{Limits, breakage, family, group, kill, message, peak_memory};
 
 /// A running process of a peer. It is stopped on drop.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ const START: Duration = Duration::from_secs(120);
 impl Session {
     pub(super) fn start(peer: &Peer) -> Result<Self, SuiteError> {
         let mut command = peer.start()?;
-        command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        group(&mut command).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command
             .spawn()
             .map_err(|e| SuiteError::new(format!("cannot start the peer {:?}: {e}", peer.id)))?;
@@ -70,7 +70,9 @@ impl Session {
     pub(super) fn ask(&mut self, request: &Request<'_>, output: &Path, limits: Limits) -> Answer {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clear();
         // Resets the peak of memory for this request, if the system supports it.
-        let _ = fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
+        for process in family(self.child.id()) {
+            let _ = fs::write(format!("/proc/{process}/clear_refs"), "5");
+        }
         let mut line = json!({ "verb": request.verb.name(), "node": request.node, "json": request.json, "output": output });
         if let Some((metadata, elements)) = request.write {
             line["metadata"] = json!(metadata);
@@ -126,8 +128,10 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Ok(None) = self.child.try_wait() {
+            kill(&mut self.child);
+            let _ = self.child.wait();
+        }
     }
 }
 

@@ -34,7 +34,7 @@ impl Suite<'_> {
             return Ok(());
         }
         for (index, writer) in self.asked_peers() {
-            (self.options.tell)(&format!("{} writes, and all read that", writer.id));
+            (self.options.tell)(&format!("{} writes, and all read that: {} cases", writer.id, tasks.len()));
             let mut written = self.spread(index, &tasks, |line, task| self.write_one(line, task))?;
             for index in 0..self.peers.len() {
                 self.read_back(index, &mut written)?;
