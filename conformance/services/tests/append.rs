@@ -1,9 +1,6 @@
 //! Arrays that several writers append to, while answers get lost.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{opened, s3};
+use crate::common::{opened, s3};
 
 use zarr_array::{Array, ArrayErrorKind, ArrayMeta, DataType, NdVec, standard};
 use zarr_services::{Fault, Server, When};

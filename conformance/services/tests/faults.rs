@@ -1,18 +1,16 @@
 //! Faults of a service and their results: the right bytes or a clear error, in bounded time, with a bounded number of
 //! requests, and never `None` for an existing chunk.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{opened, s3};
 use zarr_services::{Fault, Server, When};
 use zarr_store::Access;
 use zarr_traits::{
     ByteRange, Bytes, Key, Storage, StoreErrorKind, StoreResult, Version, block_on,
     store::{Outcome, PutMode, ReadVersion},
 };
+
+use crate::common::{opened, s3};
 
 const VALUE: [u8; 1000] = [7; 1000];
 const SPAN: ByteRange = ByteRange::Span { offset: 2, len: 5 };

@@ -1,17 +1,15 @@
 //! Every mode of the hostile server, as a web server and as S3: an array is read with the right elements, or is an error.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{opened, s3};
 use zarr_array::blocking::Array;
 use zarr_array::{ArrayMeta, DataType, codecs, standard};
 use zarr_conformance::server::{MODES, Mode, Server};
 use zarr_store::{Access, MemoryStore};
 use zarr_traits::{Prefix, Storage, block_on};
+
+use crate::common::{opened, s3};
 
 /// A server with a sharded array below the path of every mode.
 fn server(is_s3: bool) -> Server {

@@ -1,7 +1,5 @@
 //! Tests of the server as a client sees it, without and with faults.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -1,7 +1,5 @@
 //! The real services start, keep an object, and stop afterwards.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
@@ -89,7 +87,8 @@ fn services_end_with_a_process_that_is_killed() {
         return;
     }
     let mut test = Command::new(std::env::current_exe().unwrap());
-    test.args(["--exact", "services_end_with_a_process_that_is_killed", "--nocapture"]).env(CHILD, "1");
+    test.args(["--exact", "services::services_end_with_a_process_that_is_killed", "--nocapture"])
+        .env(CHILD, "1");
     let output = test.output().unwrap();
     assert!(!output.status.success());
     let printed = String::from_utf8(output.stdout).unwrap();

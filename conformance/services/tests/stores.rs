@@ -1,11 +1,7 @@
 //! The stores of zarr-store-object keep the contract of stores, over third-party services and over our own server.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{opened, s3};
 use zarr_array::{Array, ArrayMeta, DataType, NdVec, standard};
 use zarr_conformance::store::{check, check_reading};
 use zarr_hierarchy::{CopyOptions, copy};
@@ -17,6 +13,8 @@ use zarr_traits::{
     Key, Prefix, Storage, block_on,
     store::{Outcome, PutMode},
 };
+
+use crate::common::{opened, s3};
 
 /// Returns a new, unique prefix.
 fn fresh() -> String {

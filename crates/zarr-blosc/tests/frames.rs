@@ -1,10 +1,8 @@
 //! C-Blosc reads our frames, and we read those of C-Blosc.
-#![allow(clippy::unwrap_used, reason = "tests only")]
-#![allow(unsafe_code, reason = "calls C-Blosc")]
-
-mod c_blosc;
 
 use zarr_blosc::{Compressor, Frame, Settings, Shuffle, State, decode, encode};
+
+use crate::c_blosc;
 
 const SHUFFLES: [Shuffle; 3] = [Shuffle::None, Shuffle::Bytes, Shuffle::Bits];
 

@@ -1,5 +1,4 @@
 //! Frames that numcodecs wrote (`testdata/generate.py`).
-#![allow(clippy::unwrap_used, reason = "tests only")]
 #![cfg(all(
     feature = "zlib",
     any(feature = "lz4", feature = "lz4-c"),

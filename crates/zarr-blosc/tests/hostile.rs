@@ -1,5 +1,4 @@
 //! Damaged frames: an error or other bytes, never a panic, and never more memory than the content.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
 use proptest::prelude::*;
 use zarr_blosc::{

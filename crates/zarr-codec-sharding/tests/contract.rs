@@ -1,5 +1,4 @@
 //! The codec keeps the contract with any inner codecs.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
 use zarr_codec_sharding::ENTRY;
 use zarr_codecs_core::CODECS;

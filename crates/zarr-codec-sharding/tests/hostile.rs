@@ -1,12 +1,10 @@
 //! Damaged shards: reads fail or return correct elements of undamaged inner chunks, and never panic.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
-mod common;
-
-use common::*;
 use zarr_engine::Chain;
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{CodecErrorKind, Region};
+
+use crate::common::*;
 
 const SHAPE: [u64; 2] = [4, 6];
 const CHUNK: [u64; 2] = [2, 2];

@@ -1,14 +1,12 @@
 //! Random shards and parts: elements survive a round trip, and a part has the elements of the whole, in memory and by
 //! partial reads.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
-mod common;
-
-use common::*;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{Region, Source, Swap, permute};
+
+use crate::common::*;
 
 #[derive(Debug, Clone)]
 struct Case {

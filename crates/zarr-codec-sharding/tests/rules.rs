@@ -1,17 +1,15 @@
 //! The rules of section D.7.
-#![allow(clippy::unwrap_used, reason = "tests only")]
-
-mod common;
 
 use std::sync::Arc;
 
-use common::*;
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{
     ByteRange, CodecErrorKind, CodecResult, Destination, Dims, Entry, FillValue, Limits, Region, Scratch,
     Source, Swap,
     codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, EncodedSize, Repr},
 };
+
+use crate::common::*;
 
 const FF: &str = "ffffffffffffffffffffffffffffffff";
 const ELEMENTS: [u8; 4] = [7, 0, 9, 0];

@@ -1,15 +1,13 @@
 //! Partial writes of shards: other inner chunks keep their bytes, and inner chunks are stored in the requested order.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
-mod common;
-
-use common::*;
 use zarr_engine::Chain;
 use zarr_traits::serde_json::json;
 use zarr_traits::{
     Bytes, CodecResult, Region, Scratch, Source,
     update::{Encoded, InnerChunks, InnerOrder, JoinedObject, NewInner, SelectedPart},
 };
+
+use crate::common::*;
 
 /// Updates a shard as an engine does, with a buffer for every other inner chunk.
 fn update(

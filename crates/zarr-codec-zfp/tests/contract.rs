@@ -1,5 +1,4 @@
 //! The codecs keep the contract.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
 use zarr_codec_zfp::{CODECS, zfpy};
 use zarr_conformance::codec::{Subject, check};

@@ -1,12 +1,10 @@
 //! Streams of libzfp, and configurations and elements that are refused.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
-mod common;
-
-use common::{chain, decode, encode, golden, open};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::strided::bytes_of;
 use zarr_traits::{CodecErrorKind, DataType};
+
+use crate::common::{chain, decode, encode, golden, open};
 
 const ZFP: &str = include_str!("../testdata/zfp.txt");
 const ZFPY: &str = include_str!("../testdata/zfpy.txt");

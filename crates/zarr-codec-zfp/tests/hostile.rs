@@ -1,13 +1,11 @@
 //! Truncated, damaged and random streams: an error, or numbers of the requested shape.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
-mod common;
-
-use common::{chain, decode, golden};
 use proptest::prelude::*;
 use proptest::sample::select;
 use zarr_traits::CodecErrorKind;
 use zarr_traits::serde_json::{Value, json};
+
+use crate::common::{chain, decode, golden};
 
 const FILES: [(&str, &str); 2] =
     [("zfp", include_str!("../testdata/zfp.txt")), ("numcodecs.zfpy", include_str!("../testdata/zfpy.txt"))];

@@ -1,11 +1,9 @@
 //! Random chunks: elements survive a round trip, with the accuracy of the mode.
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
-mod common;
-
-use common::{chain, decode, encode};
 use proptest::prelude::*;
 use zarr_traits::serde_json::json;
+
+use crate::common::{chain, decode, encode};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]

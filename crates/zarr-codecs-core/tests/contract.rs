@@ -16,7 +16,6 @@
     feature = "vlen-utf8",
     any(feature = "pure", feature = "zstd")
 ))]
-#![allow(clippy::unwrap_used, reason = "tests only")]
 
 use zarr_codecs_core::CODECS;
 use zarr_conformance::codec::{Subject, check, untried};

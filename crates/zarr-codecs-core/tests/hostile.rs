@@ -8,18 +8,15 @@
     feature = "gzip",
     any(feature = "pure", feature = "zstd")
 ))]
-#![allow(clippy::unwrap_used, reason = "tests only")]
-
-#[path = "../src/testing.rs"]
-mod testing;
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use testing::{Noise, bytes_codec};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{CodecErrorKind, CodecResult, Scratch, codec::BytesBytesCodec};
+
+use crate::testing::{Noise, bytes_codec};
 
 /// The time for damaged input per decoder; `ZARR_FUZZ_SECONDS` changes it.
 fn fuzz_time() -> Duration {

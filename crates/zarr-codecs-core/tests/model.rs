@@ -10,16 +10,13 @@
     feature = "transpose",
     any(feature = "pure", feature = "zstd")
 ))]
-#![allow(clippy::unwrap_used, reason = "tests only")]
-
-#[path = "../src/testing.rs"]
-mod testing;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use testing::{Noise, chain, decode_part, encode};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{Region, Scratch, Source, Swap};
+
+use crate::testing::{Noise, chain, decode_part, encode};
 
 fn bytes_bytes() -> impl Strategy<Value = Value> {
     let blosc = (

@@ -6,19 +6,16 @@
     feature = "gzip",
     any(feature = "pure", feature = "zstd")
 ))]
-#![allow(clippy::unwrap_used, reason = "tests only")]
-
-#[path = "../src/testing.rs"]
-mod testing;
 
 use std::collections::HashMap;
 
-use testing::{decode, encode, hex, open};
 use zarr_engine::Chain;
 use zarr_traits::{DataType, serde_json};
 
+use crate::testing::{decode, encode, hex, open};
+
 fn chain_of_bytes(data_type: &str) -> Chain {
-    testing::chain(&serde_json::json!([testing::bytes("little")]), data_type, 2)
+    crate::testing::chain(&serde_json::json!([crate::testing::bytes("little")]), data_type, 2)
 }
 
 #[test]

@@ -8,11 +8,9 @@
     any(feature = "pure", feature = "zstd")
 ))]
 
-#[path = "../src/testing.rs"]
-mod testing;
-
-use testing::{Noise, after_bytes, chain, decode, encode};
 use zarr_traits::serde_json::json;
+
+use crate::testing::{Noise, after_bytes, chain, decode, encode};
 
 #[test]
 fn encoded_chunks_do_not_exceed_their_stated_size() {

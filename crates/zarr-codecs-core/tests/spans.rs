@@ -1,15 +1,12 @@
 //! A decoded span has the bytes of the whole; if decoding it skips a checksum or saves nothing, the codec declines.
 #![cfg(all(any(feature = "blosc", feature = "pure"), feature = "bytes", feature = "gzip"))]
-#![allow(clippy::unwrap_used, reason = "tests only")]
-
-#[path = "../src/testing.rs"]
-mod testing;
 
 use std::ops::Range;
 
-use testing::{Noise, bytes_codec};
 use zarr_traits::serde_json::json;
 use zarr_traits::{CodecResult, Scratch, codec::BytesBytesCodec};
+
+use crate::testing::{Noise, bytes_codec};
 
 fn encode(codec: &dyn BytesBytesCodec, elements: &[u8]) -> Vec<u8> {
     let mut encoded = Vec::new();

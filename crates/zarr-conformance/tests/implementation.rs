@@ -1,6 +1,4 @@
 //! Tests of the suite of implementations, with a store of two bytes and shell scripts as peers.
-#![cfg(all(unix, feature = "implementation"))]
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::fs;
 use std::path::Path;

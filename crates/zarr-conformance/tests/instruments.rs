@@ -1,8 +1,4 @@
 //! Tests of the instruments, over the simplest store.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-
-#[allow(unreachable_pub, reason = "the store is written as by a third party")]
-mod plain;
 
 mod count {
     use zarr_traits::{

@@ -1,14 +1,9 @@
 //! The suite finds each flaw of a store, and reports it under the right rule.
 
-#![allow(clippy::unwrap_used, reason = "it is for tests")]
-
-#[allow(unreachable_pub, reason = "the store is written as by a third party")]
-mod plain;
-
 use std::thread::sleep;
 use std::time::Duration;
 
-use plain::Plain;
+use crate::plain::Plain;
 use zarr_conformance::store::{check, check_reading};
 use zarr_traits::{store::*, *};
 

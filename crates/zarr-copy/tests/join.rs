@@ -1,5 +1,4 @@
 //! Several workers share a copy, and some of them die.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

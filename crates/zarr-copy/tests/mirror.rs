@@ -1,5 +1,4 @@
 //! A mirror writes what differs, and nothing else.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

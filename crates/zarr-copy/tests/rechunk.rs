@@ -1,5 +1,4 @@
 //! Any chunks become any others, in any memory, in at most two passes.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

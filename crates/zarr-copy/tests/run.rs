@@ -1,5 +1,4 @@
 //! Runs of copies between stores in memory.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::pin::Pin;
 use std::sync::Mutex;

@@ -1,6 +1,4 @@
 //! The store keeps the contract of stores, with each of its options and below a layer.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-#![cfg(unix)]
 
 use std::sync::Mutex;
 

@@ -1,6 +1,4 @@
 //! Lock files: other files in their place, leftovers of dead writers, and working without lock files.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-#![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -1,6 +1,4 @@
 //! Files that stay open between reads: the same answers as without, for fewer open files than objects.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,4 @@
 //! Writers in several processes, some of which die.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-#![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -56,7 +54,7 @@ fn random(below: u64) -> u64 {
 /// Runs this test again in a new process, where [`role`] is not `None`.
 fn start(test: &str, dir: &Path, number: usize) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test]).env(DIR, dir).env(NUMBER, number.to_string());
+    command.args(["--exact", &format!("processes::{test}")]).env(DIR, dir).env(NUMBER, number.to_string());
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 

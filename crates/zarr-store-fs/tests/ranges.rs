@@ -1,6 +1,4 @@
 //! Ranges of an object: in a new file by default, or in the file itself.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-#![cfg(target_os = "linux")]
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

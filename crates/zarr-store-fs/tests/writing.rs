@@ -1,6 +1,4 @@
 //! Writes that fail or conflict, and what they leave behind.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-#![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,7 +52,7 @@ fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
     let dir = TempDir::new().unwrap();
     let storage = Storage::from(FsStore::open(dir.path()).unwrap());
     block_on(storage.put(&key("k"), "old")).unwrap();
-    let limited = "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact a_write_that_fails_leaves_the_old_value_and_no_leftovers";
+    let limited = "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact writing::a_write_that_fails_leaves_the_old_value_and_no_leftovers";
     let this = std::env::current_exe().unwrap();
     let child = Command::new("sh").args(["-c", limited]).arg(this).env(STORE, dir.path()).output().unwrap();
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));

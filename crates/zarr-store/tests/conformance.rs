@@ -1,5 +1,4 @@
 //! Every store and layer of this crate keeps the contract of stores.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::time::Duration;
 

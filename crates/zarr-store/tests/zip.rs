@@ -1,6 +1,4 @@
 //! Archives: those of other programs, invalid ones, the cost of reads, and packing.
-#![cfg(feature = "zip")]
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::fs;
 use std::ops::Range;

@@ -1,9 +1,4 @@
 //! Arguments that are refused, and arguments at the limits that are accepted.
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::unwrap_used,
-    reason = "tests use small numbers and panic on failure"
-)]
 
 use zarr_strided::{Destination, Dims, Plain, Source, StridedError, Swap, bytes_of, zeroed};
 

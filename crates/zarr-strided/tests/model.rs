@@ -1,9 +1,4 @@
 //! Compares every operation with a model that moves one element at a time.
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::unwrap_used,
-    reason = "tests use small numbers and panic on failure"
-)]
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

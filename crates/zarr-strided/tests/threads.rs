@@ -1,9 +1,4 @@
 //! Cells are taken once and are disjoint, and memory outlives them.
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::unwrap_used,
-    reason = "tests use small numbers and panic on failure"
-)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

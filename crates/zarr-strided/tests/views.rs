@@ -1,6 +1,4 @@
 //! Views of any Rust type and any strides: of slices, and of arrays of the crate `ndarray`.
-#![cfg(feature = "ndarray")]
-#![allow(clippy::unwrap_used, reason = "tests panic on failure")]
 
 use ndarray::{Array2, Array3, Axis, s};
 use zarr_strided::{Cut, Cuts, Destination, Input, Output, Source, Swap, View, ViewMut};

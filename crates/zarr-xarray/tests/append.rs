@@ -1,7 +1,5 @@
 //! Appends: what comes back, what is refused, what readers see, and several writers at once.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -346,7 +344,7 @@ fn processes_that_append_together_lose_nothing() {
     let program = std::env::current_exe().unwrap();
     let writer = |number: i64| {
         let mut writer = Command::new(&program);
-        writer.args(["--exact", "processes_that_append_together_lose_nothing"]);
+        writer.args(["--exact", "append::processes_that_append_together_lose_nothing"]);
         writer.env(WRITER, format!("{number} {}", directory.path().display())).spawn().unwrap()
     };
     let writers: Vec<_> = (1..=3).map(writer).collect();

@@ -1,7 +1,5 @@
 //! Variables and tables as arrays of Arrow.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{DurationSecondType, Float64Type, Int32Type, TimestampSecondType};
 use arrow_array::{Array, RecordBatch};

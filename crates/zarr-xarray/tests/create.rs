@@ -1,7 +1,5 @@
 //! Datasets that are written: what comes back, what is refused, and how many requests it takes.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use zarr_conformance::instruments::Counting;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::{NdVec, Registry, Storage, block_on, standard, traits::Prefix};

@@ -1,7 +1,5 @@
 //! Writers of shared appends that die at any call of the store: readers go on, and after a release the next writers.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use std::pin::pin;
 use std::process::{Command, Stdio};
 use std::task::{Context, Poll, Waker};
@@ -156,7 +154,7 @@ fn a_process_that_ends_in_an_append_stops_no_reader() {
     let storage = Storage::from(FsStore::create(directory.path()).unwrap());
     create(&storage);
     let mut writer = Command::new(std::env::current_exe().unwrap());
-    writer.args(["--exact", "a_process_that_ends_in_an_append_stops_no_reader"]);
+    writer.args(["--exact", "dead::a_process_that_ends_in_an_append_stops_no_reader"]);
     writer.env(WRITER, directory.path()).stdout(Stdio::null()).stderr(Stdio::null());
     assert!(!writer.status().unwrap().success());
     assert_eq!(found(&open(&storage)), [0, 1, 2]);

@@ -1,7 +1,5 @@
 //! Datasets in memory: what is read, selected and refused.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use serde_json::{Value, json};
 use zarr_conformance::instruments::Counting;
 use zarr_hierarchy::zarr_array::{DataType, Limits, Storage, WriteElement, standard};

@@ -1,7 +1,5 @@
 //! Cases without rows of xarray: `between`, messages, and descending times.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use zarr_xarray::{
     Calendar, Counts, Found, Index, IndexValues, Label, Method, TimeUnit, TimeUnits, XarrayErrorKind,
     decode_times,

@@ -1,7 +1,5 @@
 //! Kernels on slices: results for single elements, refused elements, and round trips.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use std::fmt::Debug;
 
 use zarr_xarray::NumberType::{self, Float32, Float64, Int8, Int16, Int32, Int64, UInt8};

@@ -1,7 +1,5 @@
 //! Datasets that are replaced, added to, and written in parts by several workers; trees of datasets.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use zarr_conformance::instruments::Counting;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::{ExistingNode, NdVec, Storage, block_on, standard, traits::Prefix};

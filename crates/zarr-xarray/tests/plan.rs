@@ -1,7 +1,5 @@
 //! Plans from documents: decoding, used attributes, and findings.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use serde_json::{Value, json};
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, Format, Ignore, Limits};

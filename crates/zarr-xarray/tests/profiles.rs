@@ -1,15 +1,12 @@
 //! The profile of xarray on stores whose answer of xarray is known.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-#[path = "datasets/store.rs"]
-mod store;
-
 use serde_json::Value;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Found, standard};
 use zarr_meta::{NodeMeta, Severity};
 use zarr_xarray::{Code, Hierarchy, Profile};
+
+use crate::datasets::store;
 
 /// Returns the errors of the profile of xarray in a store, or `None` if a node cannot be read.
 fn errors(name: &str) -> Option<Vec<String>> {

@@ -1,7 +1,5 @@
 //! Parts of variables that are written.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use zarr_conformance::instruments::Counting;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::{NdVec, Storage, standard};

@@ -1,7 +1,5 @@
 //! The number of requests of opening, selecting, reading and writing, and of consecutive ones (round trips).
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use std::time::Duration;
 
 use zarr_conformance::instruments::{Counting, Counts, Network, Simulated};

@@ -1,7 +1,5 @@
 //! Times with random units and references: round trips, and no text or number causes a panic.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use zarr_xarray::{
     Calendar, Counts, DateTime, Encoded, Interval, NumberKind, TimeEncoding, TimeUnit, TimeUnits, Times,
     Unit, decode_times, encode_times,

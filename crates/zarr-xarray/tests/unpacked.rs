@@ -1,7 +1,5 @@
 //! Reads decode chunk by chunk, directly into the result. They return what decoding of single elements returns.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use serde_json::{Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::{AnyArray, Axis, DataType, Selection, Storage, standard};

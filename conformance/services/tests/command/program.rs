@@ -4,23 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Returns the program. A test of the workspace has built it; otherwise it is built now, also if its sources are newer.
+/// Returns the program, which a build of the workspace puts beside the tests. A test never builds it: a build of one
+/// package selects other features, and takes minutes.
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let this = std::env::current_exe().unwrap();
         let folder = this.ancestors().nth(2).unwrap();
         let program = folder.join(format!("zarr{}", std::env::consts::EXE_SUFFIX));
-        if !is_current(&program) {
-            let profile = folder.file_name().unwrap().to_str().unwrap();
-            let built = zarr_services::cargo()
-                .args(["build", "--quiet", "--locked", "-p", "zarr-cli", "--bin", "zarr", "--profile"])
-                .arg(if profile == "debug" { "dev" } else { profile })
-                .arg("--target-dir")
-                .arg(folder.parent().unwrap())
-                .status();
-            assert!(built.unwrap().success());
-        }
+        assert!(
+            is_current(&program),
+            "{} is missing or older than its sources: cargo xtask test --only build",
+            program.display()
+        );
         program
     })
 }

@@ -7,10 +7,10 @@ use zarr_hierarchy::zarr_array::{Storage, block_on, standard};
 use zarr_store_fs::FsStore;
 use zarr_xarray::{DataTree, Dataset, Group};
 
-use crate::rows::{same, same_tree};
-use crate::steps::step;
-use crate::store::table;
-use crate::written::{is_refused, new};
+use crate::datasets::rows::{same, same_tree};
+use crate::datasets::steps::step;
+use crate::datasets::store::table;
+use crate::datasets::written::{is_refused, new};
 
 /// The variable with the folder of the stores.
 const STORES: &str = "ZARR_XARRAY_STORES";

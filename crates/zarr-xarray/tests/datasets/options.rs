@@ -5,7 +5,7 @@ use zarr_hierarchy::zarr_array::standard;
 use zarr_hierarchy::{Group, GroupOptions, UseConsolidated};
 use zarr_xarray::{CoordinateNames, DecodeOptions, FillIsMissing, SpanDecoding, TimeUnit, XarrayResult};
 
-use crate::store::store;
+use crate::datasets::store::store;
 
 /// Opens the group of a row.
 pub(crate) async fn open(row: &Value) -> XarrayResult<Group> {

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use zarr_hierarchy::zarr_array::block_on;
 use zarr_xarray::{DataTree, Dataset, Label, Labels, Method, Positions, XarrayResult};
 
-use crate::options::{decoding, open};
-use crate::shown::{attributes_of, compare, equal};
-use crate::verdict;
+use crate::datasets::options::{decoding, open};
+use crate::datasets::shown::{attributes_of, compare, equal};
+use crate::datasets::verdict;
 
 pub(crate) fn check_dataset(row: &Value) -> Result<(), String> {
     block_on(async {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use zarr_hierarchy::zarr_array::{AnyArray, DataType};
 use zarr_xarray::{DateTime, Decoded, Decoding, NOT_A_TIME, TimeUnit, Times, Variable};
 
-use crate::store::bytes;
+use crate::datasets::store::bytes;
 
 /// Compares a variable with the one of the table, which may be without a data type.
 pub(crate) async fn compare(variable: &Variable, wanted: &Value) -> Result<(), String> {

@@ -5,8 +5,8 @@ use zarr_hierarchy::zarr_array::{ExistingNode, Storage, block_on, standard, trai
 use zarr_store::MemoryStore;
 use zarr_xarray::{DataTree, Dataset, Group, XarrayResult};
 
-use crate::rows::{same, same_tree};
-use crate::written::{documents, elements, is_refused, new};
+use crate::datasets::rows::{same, same_tree};
+use crate::datasets::written::{documents, elements, is_refused, new};
 
 pub(crate) fn check_steps(row: &Value) -> Result<(), String> {
     let storage = Storage::from(MemoryStore::new());

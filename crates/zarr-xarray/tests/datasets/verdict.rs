@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use zarr_xarray::Dataset;
 
-use crate::shown::{compare, equal};
+use crate::datasets::shown::{compare, equal};
 
 /// Checks the part `ours` of a row: variables that are broken or readable, and what replaces the answer of xarray.
 pub(crate) async fn check(dataset: &Dataset, row: &Value) -> Result<(), String> {

@@ -10,8 +10,8 @@ use zarr_xarray::{
     Scalar, Spans, TimeUnit, Times,
 };
 
-use crate::rows::same;
-use crate::shown::{attributes_of, equal, stored, values};
+use crate::datasets::rows::same;
+use crate::datasets::shown::{attributes_of, equal, stored, values};
 
 pub(crate) fn check_written(row: &Value) -> Result<(), String> {
     let storage = Storage::from(MemoryStore::new());
@@ -197,7 +197,8 @@ pub(crate) fn elements(variable: &Value) -> Decoded {
             Decoded::Texts(NdVec::new(shape, texts).unwrap())
         }
         bytes if bytes.starts_with("bytes") => {
-            let elements = list.iter().map(|text| crate::store::bytes(text.as_str().unwrap())).collect();
+            let elements =
+                list.iter().map(|text| crate::datasets::store::bytes(text.as_str().unwrap())).collect();
             NdVec::new(shape, elements).unwrap().into()
         }
         "float16" => {

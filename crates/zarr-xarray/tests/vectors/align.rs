@@ -2,7 +2,7 @@
 
 use zarr_xarray::writers_are_apart;
 
-use crate::tally::{Verdict, check_rows, equal};
+use crate::vectors::tally::{Verdict, check_rows, equal};
 
 #[test]
 fn writers_are_apart_where_xarray_says_so() {

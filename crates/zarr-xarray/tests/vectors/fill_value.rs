@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use zarr_meta::v3::Extension;
 use zarr_xarray::{ElementKind, Missing, NumberType, Scalar, read_fill_value, write_fill_value};
 
-use crate::tally::{Verdict, check_rows, equal, float};
+use crate::vectors::tally::{Verdict, check_rows, equal, float};
 
 /// Values that xarray refuses and this crate reads: numbers and names of numbers for floats, and null, which means no
 /// value.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use zarr_meta::{ArrayMeta, DataType};
 use zarr_xarray::{Code, CoordinateNames, DatasetPlan, DecodeOptions};
 
-use crate::tally::{Verdict, check_rows, equal, table};
+use crate::vectors::tally::{Verdict, check_rows, equal, table};
 
 #[test]
 fn related_variables_are_those_that_xarray_finds() {

@@ -6,8 +6,8 @@ use zarr_xarray::{
     XarrayResult,
 };
 
-use crate::tally::{Verdict, check_rows, equal, float, floats, integers, table};
-use crate::time_encode::times;
+use crate::vectors::tally::{Verdict, check_rows, equal, float, floats, integers, table};
+use crate::vectors::time_encode::times;
 
 #[test]
 fn labels_are_found_where_xarray_finds_them() {

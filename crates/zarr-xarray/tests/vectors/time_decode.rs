@@ -7,7 +7,7 @@ use zarr_xarray::{
     decode_times,
 };
 
-use crate::tally::{Verdict, check_rows, equal, floats, integers};
+use crate::vectors::tally::{Verdict, check_rows, equal, floats, integers};
 
 /// Rows in which xarray is wrong: the units, whether the calendar is a model calendar, and the first time.
 const BETTER: [(&str, &str); 6] = [

@@ -6,7 +6,7 @@ use zarr_xarray::{
     Times, XarrayResult, encode_times,
 };
 
-use crate::tally::{Verdict, check_rows, equal, floats, integers};
+use crate::vectors::tally::{Verdict, check_rows, equal, floats, integers};
 
 /// Rows in which xarray fails by accident, with a `TypeError`, a `KeyError` or a message about empty arrays:
 /// nanoseconds in a model calendar, and axes without a single time. Each has its dates, the wanted calendar, and the
@@ -34,7 +34,7 @@ fn times_are_encoded_as_xarray_does() {
             (found, ..) => Err(format!("found {found:?}")),
         }
     });
-    let document = crate::tally::table("time_encode.json");
+    let document = crate::vectors::tally::table("time_encode.json");
     let met = document["rows"].as_array().unwrap().iter().filter(|row| accident(row).is_some()).count();
     assert_eq!(met, ACCIDENTS.len());
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use zarr_xarray::{Calendar, DateTime, Interval};
 
-use crate::tally::{Verdict, check_rows, equal};
+use crate::vectors::tally::{Verdict, check_rows, equal};
 
 #[test]
 fn texts_are_the_intervals_of_pandas() {

@@ -5,7 +5,7 @@ use zarr_xarray::{
     Counts, Encoded, NOT_A_TIME, NumberKind, Spans, TimeUnit, Unit, decode_spans, encode_spans,
 };
 
-use crate::tally::{Verdict, check_rows, equal, floats, integers};
+use crate::vectors::tally::{Verdict, check_rows, equal, floats, integers};
 
 #[test]
 fn spans_are_decoded_and_encoded_as_xarray_does() {

@@ -7,7 +7,7 @@ use zarr_xarray::{
     DatasetPlan, DecodeOptions, Decoding, Missing, NumberType, Scalar, kernel::Packing, write_fill_value,
 };
 
-use crate::tally::{Verdict, check_rows, equal};
+use crate::vectors::tally::{Verdict, check_rows, equal};
 
 #[test]
 fn types_and_values_are_those_of_xarray_or_better() {

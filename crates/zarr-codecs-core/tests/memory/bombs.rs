@@ -1,25 +1,12 @@
-//! Small inputs that decode to very much data are refused without using the memory. There is only one test, because it
-//! measures the memory of the process.
-#![cfg(all(
-    any(feature = "blosc", feature = "pure"),
-    feature = "bytes",
-    feature = "conditional",
-    feature = "gzip",
-    feature = "n5_default",
-    feature = "transpose",
-    any(feature = "pure", feature = "zstd")
-))]
-#![allow(clippy::unwrap_used, reason = "tests only")]
-
-#[path = "../src/testing.rs"]
-mod testing;
+//! Small inputs that decode to very much data are refused without using the memory.
 
 use std::time::Instant;
 
 use flate2::{Compress, Compression, FlushCompress};
-use testing::{after_bytes, bytes_codec, chain, decode};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{CodecErrorKind, Scratch};
+
+use crate::testing::{after_bytes, bytes_codec, chain, decode};
 
 /// Returns the peak memory of this process in KiB, or 0 if unknown.
 fn peak() -> u64 {
@@ -53,6 +40,7 @@ fn zstd_bomb(header: &[u8], n: u32) -> Vec<u8> {
 
 #[test]
 fn bombs_are_refused_without_memory() {
+    let _alone = crate::alone();
     let claim = |size: u64| [&[0xe0][..], &size.to_le_bytes()].concat();
     let blosc_frame = |nbytes: u32, flags: u8| {
         let header = [[2, 1, flags, 1], nbytes.to_le_bytes(), 65_536_u32.to_le_bytes(), 36_u32.to_le_bytes()];
@@ -117,7 +105,7 @@ fn bombs_are_refused_without_memory() {
         let mut twice = after_bytes(name, (*configuration).clone());
         let again = twice[1].clone();
         twice.as_array_mut().unwrap().push(again);
-        let twice = testing::chain(&twice, "uint8", 1);
+        let twice = crate::testing::chain(&twice, "uint8", 1);
         decode(&twice, &[16], bomb).unwrap_err();
     }
     for (block, what) in &blocks {
@@ -134,16 +122,16 @@ fn bombs_are_refused_without_memory() {
 #[test]
 #[ignore = "a measurement"]
 fn many_empty_members_are_decoded_quickly() {
-    let member = testing::hex("1f8b08000000000000ff03000000000000000000");
+    let member = crate::testing::hex("1f8b08000000000000ff03000000000000000000");
     let many = member.repeat(1 << 20);
     let start = Instant::now();
     let chain = chain(&after_bytes("gzip", json!({"level": 5})), "uint8", 1);
     assert_eq!(decode(&chain, &[0], &many).unwrap(), [0_u8; 0]);
     println!("{} MiB of empty gzip members: {:?}", many.len() >> 20, start.elapsed());
-    let empty = testing::hex("28b52ffd2000010000");
+    let empty = crate::testing::hex("28b52ffd2000010000");
     let many = empty.repeat(1 << 20);
     let start = Instant::now();
-    let chain = testing::chain(&after_bytes("zstd", json!({"level": 5})), "uint8", 1);
+    let chain = crate::testing::chain(&after_bytes("zstd", json!({"level": 5})), "uint8", 1);
     assert_eq!(decode(&chain, &[0], &many).unwrap(), [0_u8; 0]);
     println!("{} MiB of empty zstd frames: {:?}", many.len() >> 20, start.elapsed());
 }

@@ -1,11 +1,9 @@
 //! Tests of the command over services: every verb, and killed copies.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 #[allow(dead_code, unused_macros, reason = "the tests of the command need more of it")]
 #[path = "../../../../crates/zarr-cli/tests/command/harness.rs"]
 mod harness;
-mod program;
+pub(crate) mod program;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +14,6 @@ use std::time::Duration;
 use zarr_services::{Fault, Moto, Nginx, Request, Server, When, or_skip};
 
 use harness::{Done, Folder, array, le, zarr};
-use program::program;
 use serde_json::json;
 
 /// Returns the command with credentials for the bucket.

@@ -3,7 +3,7 @@
 //! A row without a verdict, or with `same`, has the expected result. `reject` expects an error. `better` gives the
 //! expected result in `ours`. `optional` may also be an error.
 
-#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "these are tests")]
+#![allow(clippy::cast_possible_truncation, reason = "these are tests")]
 
 mod align;
 mod fill_value;

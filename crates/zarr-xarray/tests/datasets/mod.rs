@@ -1,18 +1,13 @@
 //! Opens the stores of [the tables](../fixtures/README.md) and compares the datasets with those of xarray.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "these are tests"
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "these are tests")]
 
 mod judged;
 mod options;
 mod rows;
 mod shown;
 mod steps;
-mod store;
+pub(crate) mod store;
 mod verdict;
 mod written;
 

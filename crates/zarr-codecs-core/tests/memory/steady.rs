@@ -9,17 +9,14 @@
     feature = "zstd"
 ))]
 #![allow(unsafe_code, reason = "an allocator that counts")]
-#![allow(clippy::unwrap_used, reason = "tests only")]
-
-#[path = "../src/testing.rs"]
-mod testing;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use testing::{Noise, after_bytes, chain};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{Destination, Region, Scratch, Source};
+
+use crate::testing::{Noise, after_bytes, chain};
 
 struct Counting;
 
@@ -57,6 +54,7 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_hundred_chunks_allocate_nothing_large() {
+    let _alone = crate::alone();
     let blosc = json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 0});
     let mut both = after_bytes("zstd", json!({"level": 1}));
     both.as_array_mut().unwrap().push("crc32c".into());
@@ -71,8 +69,8 @@ fn a_hundred_chunks_allocate_nothing_large() {
             json!({"codecs": [{"name": "zstd", "configuration": {"level": 1}}, "crc32c"]}),
         ),
         both,
-        json!([testing::bytes("big"), {"name": "zstd", "configuration": {"level": 3, "checksum": true}}]),
-        json!([testing::bytes("little")]),
+        json!([crate::testing::bytes("big"), {"name": "zstd", "configuration": {"level": 3, "checksum": true}}]),
+        json!([crate::testing::bytes("little")]),
     ];
     let shape = [512, 512];
     let elements = Noise(1).waves(512 * 512 * 2);
