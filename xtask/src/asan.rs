@@ -5,22 +5,49 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::command::{answers, output, root, run as start, target_dir};
+use crate::guard::Guard;
 
 /// The crates with unsafe code, of which [tidy](crate::tidy) checks that there are no others, and those with C libraries.
 const CRATES: [&str; 4] = ["zarr-strided", "zarr-codecs-core", "zarr-blosc", "zarr-codecs-numcodecs"];
 
+/// What decides how these tests end: the crates, those of others, and this task.
+const GUARD: Guard = Guard {
+    name: "asan",
+    files: &[
+        "Cargo.lock",
+        "crates/zarr-strided",
+        "crates/zarr-codecs-core",
+        "crates/zarr-blosc",
+        "crates/zarr-codecs-numcodecs",
+        "xtask/src/asan.rs",
+    ],
+};
+
+/// When to run the tests.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Args {
+    /// Only if they have not passed with these sources, which .ci/passed remembers
+    #[arg(long)]
+    if_changed: bool,
+}
+
 /// Runs the tests with the installed nightly toolchain, or reports that it is missing.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(args: &Args) -> Result<()> {
+    GUARD.run(args.if_changed, check)
+}
+
+/// Returns whether the tests can run here.
+fn check() -> Result<bool> {
     if !answers(Command::new("rustup").args(["run", "nightly", "rustc", "--version"])) {
         println!("asan: skipped, no nightly toolchain is installed (`rustup toolchain install nightly`)");
-        return Ok(());
+        return Ok(false);
     }
     let version = output(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]))?;
     let host = version.lines().find_map(|l| l.strip_prefix("host: ")).unwrap_or("x86_64-unknown-linux-gnu");
     if !host.ends_with("linux-gnu") {
         // The sanitizer runtimes of Apple's C compiler and of rustc are incompatible.
         println!("asan: skipped, it runs on Linux and not on {host}");
-        return Ok(());
+        return Ok(false);
     }
     // `--target` keeps the sanitizer out of build scripts.
     let mut command = Command::new("rustup");
@@ -40,5 +67,6 @@ pub(crate) fn run() -> Result<()> {
     command.env("CARGO_TARGET_DIR", target_dir().join("asan"));
     // The variables that name the toolchain of this program.
     command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env_remove("RUSTC");
-    start(command.current_dir(root()))
+    start(command.current_dir(root()))?;
+    Ok(true)
 }

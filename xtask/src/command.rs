@@ -54,7 +54,7 @@ pub(crate) fn answers(command: &mut Command) -> bool {
 }
 
 /// Returns a command line as a person would type it.
-fn shown(command: &Command) -> String {
+pub(crate) fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
     let variables = command.get_envs().filter_map(|(name, value)| {

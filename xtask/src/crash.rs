@@ -1,8 +1,12 @@
 //! Tasks that end writers in hard ways, or let them race: programs of `conformance/crash` and `conformance/race`.
 
+use std::ffi::OsStr;
+use std::process::Command;
+
 use anyhow::Result;
 
-use crate::command::{cargo, run as start};
+use crate::build;
+use crate::command::run as start;
 
 /// The options of the program; `-- --help` lists them.
 #[derive(Debug, clap::Args)]
@@ -12,22 +16,43 @@ pub(crate) struct Args {
 }
 
 /// Runs one of the programs.
-pub(crate) fn run(package: &str, task: Option<&str>, args: &Args) -> Result<()> {
-    program(package, task, &args.options)
+pub(crate) fn run(program: &str, task: Option<&str>, args: &Args) -> Result<()> {
+    several(program, [task.into_iter().chain(args.options.iter().map(String::as_str))])
 }
 
 /// Short forms of all tasks but the races, for every change. They take some seconds.
 pub(crate) fn short() -> Result<()> {
-    let tasks: [(&str, &[&str]); 4] = [
-        ("kill", &["--rounds=15"]),
-        ("syscalls", &["--work=shard", "--faults=EIO,KILL"]),
-        ("enospc", &["--rounds=24"]),
-        ("powercut", &["--rounds=1", "--after=0"]),
-    ];
-    tasks.into_iter().try_for_each(|(task, options)| program("conformance-crash", Some(task), options))
+    several(
+        "conformance-crash",
+        [
+            &["kill", "--rounds=15"][..],
+            &["syscalls", "--work=shard", "--faults=EIO,KILL"],
+            &["enospc", "--rounds=24"],
+            &["powercut", "--rounds=1", "--after=0"],
+        ],
+    )
 }
 
-fn program<S: AsRef<str>>(package: &str, task: Option<&str>, options: &[S]) -> Result<()> {
-    let mut program = cargo(["run", "--quiet", "--locked", "-p", package, "--"]);
-    start(program.args(task).args(options.iter().map(AsRef::as_ref)))
+/// Short races, for every change. They take some seconds; after two minutes a race ends with an error.
+pub(crate) fn races() -> Result<()> {
+    several(
+        "conformance-race",
+        [
+            &["--timeout=120", "--writes=60", "--kill=20"][..],
+            &["--timeout=120", "--service=moto", "--writes=25"],
+            &["--timeout=120", "--service=azurite", "--writes=25"],
+            &["--timeout=120", "--service=server", "--writes=25"],
+            // Without conditional puts the same race must lose updates.
+            &["--timeout=120", "--service=server", "--writes=25", "--kill=0", "--unchecked"],
+        ],
+    )
+}
+
+/// Runs a program of the build with each of some lists of arguments.
+fn several<S: AsRef<OsStr>>(
+    program: &str,
+    runs: impl IntoIterator<Item = impl IntoIterator<Item = S>>,
+) -> Result<()> {
+    let program = build::program(program)?;
+    runs.into_iter().try_for_each(|arguments| start(Command::new(&program).args(arguments)))
 }

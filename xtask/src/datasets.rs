@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::command::{answers, cargo, root, run as start, target_dir};
+use crate::build;
+use crate::command::{answers, root, run as start, target_dir};
 use crate::install::{once, python, required};
 
 const PACKAGE: &str = "zarr-xarray";
@@ -31,17 +32,18 @@ pub(crate) fn run() -> Result<()> {
     if stores.exists() {
         fs::remove_dir_all(&stores).with_context(|| format!("cannot delete {}", stores.display()))?;
     }
-    test("stores_are_written_for_xarray", &stores)?;
+    let tests = build::all()?.tests(PACKAGE, "all")?;
+    test(&tests, "stores_are_written_for_xarray", &stores)?;
     let mut judge = Command::new(environment.join("bin/python"));
     judge.arg(conformance.join("judge.py"));
     judge.arg(root().join("crates").join(PACKAGE).join("tests/fixtures/datasets.json"));
     start(judge.arg(&stores))?;
-    test("stores_of_xarray_are_read_as_xarray_reads_them", &stores)
+    test(&tests, "stores_of_xarray_are_read_as_xarray_reads_them", &stores)
 }
 
 /// Runs an ignored test of the crate.
-fn test(name: &str, stores: &Path) -> Result<()> {
-    let mut test = cargo(["test", "--quiet", "--locked", "-p", PACKAGE, "--test", "datasets"]);
-    test.args(["--", "--ignored", "--nocapture", name]).env("ZARR_XARRAY_STORES", stores);
-    start(&mut test)
+fn test(tests: &Path, name: &str, stores: &Path) -> Result<()> {
+    let mut test = Command::new(tests);
+    test.args(["--ignored", "--nocapture", "--exact", &format!("datasets::judged::{name}")]);
+    start(test.current_dir(root().join("crates").join(PACKAGE)).env("ZARR_XARRAY_STORES", stores))
 }

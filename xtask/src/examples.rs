@@ -1,6 +1,7 @@
-//! Builds and tests the crates in `examples/` like crates of third parties: they are not members of this workspace,
-//! have their own lock files, and are as short as examples/README.md says.
+//! The crates in `examples/` that extend the project: as short as examples/README.md says, and they build and pass
+//! their tests outside of this workspace, like crates of third parties.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -10,10 +11,12 @@ use crate::command::{cargo, root, run as start, target_dir};
 /// The most lines of an example, in `src` and in `tests`.
 const MOST_LINES: [(&str, usize); 2] = [("src", 60), ("tests", 25)];
 
-/// Counts the lines of each example, checks its format, builds and tests it, all in one target folder.
-pub(crate) fn run() -> Result<()> {
+/// The folder that holds programs, which are no extensions.
+const PROGRAMS: &str = "programs";
+
+/// Counts the lines of each example.
+pub(crate) fn check() -> Result<()> {
     for example in folders(&root())? {
-        let manifest = example.join("Cargo.toml");
         for (folder, most) in MOST_LINES {
             let lines = lines(&example.join(folder))?;
             if lines > most {
@@ -23,10 +26,26 @@ pub(crate) fn run() -> Result<()> {
                 );
             }
         }
+    }
+    Ok(())
+}
+
+/// Builds and tests each example outside of this workspace, all in one target folder.
+pub(crate) fn outside() -> Result<()> {
+    let target = target_dir().join("examples");
+    for example in folders(&root())? {
+        let mut test = cargo(["test", "--quiet"]);
+        // The members of this workspace are copied to where they are none. Their copy of the lock file has more than
+        // they need.
+        let manifest = if is_member(&example) {
+            copy_outside(&example)?.join("Cargo.toml")
+        } else {
+            test.arg("--locked");
+            example.join("Cargo.toml")
+        };
         start(cargo(["fmt", "--check", "--manifest-path"]).arg(&manifest))?;
-        let target = target_dir().join("examples");
-        let mut test = cargo(["test", "--quiet", "--locked", "--manifest-path"]);
-        start(test.arg(&manifest).env("CARGO_TARGET_DIR", target)).with_context(|| {
+        test.arg("--manifest-path").arg(&manifest).env("CARGO_TARGET_DIR", &target);
+        start(&mut test).with_context(|| {
             let update =
                 "if the dependencies of the workspace have changed, run cargo update --workspace --manifest-path";
             format!("{update} {}", manifest.display())
@@ -35,14 +54,37 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
+/// Whether an example is a member of this workspace: the others have lock files.
+fn is_member(example: &Path) -> bool {
+    !example.join("Cargo.lock").exists()
+}
+
+/// Copies an example out of this workspace, with the versions of its lock file. Returns the copy.
+fn copy_outside(example: &Path) -> Result<PathBuf> {
+    let copy = target_dir().join("outside").join(example.file_name().unwrap_or_default());
+    let _ = fs::remove_dir_all(&copy);
+    for folder in ["src", "tests"] {
+        fs::create_dir_all(copy.join(folder))?;
+        for entry in fs::read_dir(example.join(folder))? {
+            let file = entry?;
+            fs::copy(file.path(), copy.join(folder).join(file.file_name()))?;
+        }
+    }
+    let manifest = fs::read_to_string(example.join("Cargo.toml"))?;
+    let crates = root().join("crates");
+    let manifest = manifest.replace("../../crates", &crates.to_string_lossy());
+    fs::write(copy.join("Cargo.toml"), manifest + "\n[workspace]\n")?;
+    fs::copy(root().join("Cargo.lock"), copy.join("Cargo.lock"))?;
+    Ok(copy)
+}
+
 /// Returns the folders of the examples.
 pub(crate) fn folders(root: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
-    for entry in std::fs::read_dir(root.join("examples"))? {
-        let path = entry?.path();
-        // Members of the workspace have no lock file of their own.
-        if path.join("Cargo.lock").exists() {
-            folders.push(path);
+    for entry in fs::read_dir(root.join("examples"))? {
+        let entry = entry?;
+        if entry.path().join("Cargo.toml").exists() && entry.file_name() != PROGRAMS {
+            folders.push(entry.path());
         }
     }
     folders.sort();
@@ -52,8 +94,8 @@ pub(crate) fn folders(root: &Path) -> Result<Vec<PathBuf>> {
 /// Returns the number of lines of all files in `folder`.
 fn lines(folder: &Path) -> Result<usize> {
     let mut lines = 0;
-    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        lines += std::fs::read_to_string(entry?.path())?.lines().count();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        lines += fs::read_to_string(entry?.path())?.lines().count();
     }
     Ok(lines)
 }

@@ -36,6 +36,11 @@ pub(crate) struct Args {
     targets: Vec<String>,
 }
 
+/// Replays what once failed, and fuzzes each target for ten seconds.
+pub(crate) fn smoke() -> Result<()> {
+    run(&Args { smoke: true, long: false, seconds: None, targets: Vec::new() })
+}
+
 /// Runs the fuzzers, as many at once as there are processors.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let host = output(cargo(["-vV"]).env_remove("RUSTFLAGS"))?;
@@ -44,10 +49,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         println!("fuzz: skipped, it runs on Linux with a C++ compiler");
         return Ok(());
     }
-    let fuzzer = Fuzzer::build(&host)?;
+    let is_smoke = !args.long && args.seconds.is_none();
+    let fuzzer = Fuzzer::build(&host, is_smoke)?;
     let targets = fuzzer.targets(&args.targets)?;
     fuzzer.replay(&targets)?;
-    let is_smoke = !args.long && args.seconds.is_none();
     let seconds = args.seconds.unwrap_or(if args.long { 600 } else { 10 });
     let waiting = Mutex::new(VecDeque::from(targets));
     let failed = Mutex::new(Vec::new());
@@ -85,7 +90,8 @@ struct Fuzzer {
 }
 
 impl Fuzzer {
-    fn build(host: &str) -> Result<Self> {
+    /// Builds the programs. Ten seconds of fuzzing are not worth minutes of optimisation.
+    fn build(host: &str, is_smoke: bool) -> Result<Self> {
         let work = target_dir().join("fuzz");
         let manifest = root().join("fuzz/Cargo.toml");
         // One after the other: built together, they would have the codecs of both.
@@ -93,6 +99,9 @@ impl Fuzzer {
             let mut build = cargo(["build", "--quiet", "--locked", "--release", "--features", "libfuzzer"]);
             // `--target` keeps the instrumentation out of build scripts.
             build.args(["--package", package, "--target", host, "--manifest-path"]).arg(&manifest);
+            if is_smoke {
+                build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+            }
             start(build.env("RUSTFLAGS", FLAGS).env("CARGO_TARGET_DIR", &work))?;
         }
         Ok(Self { programs: work.join(host).join("release"), work })

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
-use crate::command::output;
+use crate::command::{answers, output};
 
 /// Installs all programs at the same time. If one fails, the others are still installed.
 pub(crate) fn all<'a>(
@@ -70,6 +70,28 @@ pub(crate) fn npm(folder: &Path, source: &Path) -> Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
     output(npm.current_dir(folder)).map(drop)
+}
+
+/// Installs a package of Debian, which needs root.
+pub(crate) fn debian(package: &str) -> Result<()> {
+    let is_root = output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if !is_root || !answers(Command::new("apt-get").arg("--version")) {
+        bail!("{package} is missing: install the system package {package}");
+    }
+    output(Command::new("apt-get").args(["update", "-qq"]))?;
+    let mut apt = Command::new("apt-get");
+    apt.env("DEBIAN_FRONTEND", "noninteractive");
+    output(apt.args(["install", "-y", "-qq", "--no-install-recommends", package])).map(drop)
+}
+
+/// Returns the browser for tests of pages: `$CHROMIUM`, or Chromium of the system. Where a missing program is an error,
+/// it is installed.
+pub(crate) fn chromium() -> Result<String> {
+    let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+    if required() && !answers(Command::new(&chromium).arg("--version")) {
+        debian("chromium")?;
+    }
+    Ok(chromium)
 }
 
 /// Whether a missing program on this machine is an error, as in CI, or is skipped.

@@ -6,19 +6,25 @@
 mod asan;
 mod bench;
 mod book;
+mod build;
 mod command;
 mod conformance;
+mod cost;
 mod crash;
 mod datasets;
 mod examples;
+mod features;
 mod fixtures;
 mod fuzz;
+mod guard;
 mod install;
 mod links;
+mod packages;
 mod release;
 mod seeded;
 mod selections;
 mod services;
+mod suite;
 mod test;
 mod tidy;
 mod wasm;
@@ -38,11 +44,13 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Run all checks: format, lints, features, tests, docs, tidy, fixtures, race, packages
+    /// Run what decides every change: format, lints, tests, features, docs, tidy, fixtures, race, packages
     Test(test::Args),
+    /// Run everything: this, and what runs nightly and before a release
+    Full(test::Args),
     /// Check the design: dependencies between crates, invariants, files of each crate
     Tidy,
-    /// Check the links of all documents and build the guide as a book, in target/book
+    /// Build the guide as a book, in target/book
     Book,
     /// Run the `zarr` command over recorded stores of other implementations
     Fixtures(fixtures::Args),
@@ -75,12 +83,17 @@ enum Task {
     /// Write, read and kill for an hour, and watch memory and files
     Soak(crash::Args),
     /// Test the crates with unsafe code or C libraries under AddressSanitizer, with the installed nightly
-    Asan,
+    Asan(asan::Args),
+    /// Build, install and test the package for Python
+    Python,
+    /// Build and test the package for JavaScript, in Node and in a browser
+    Npm(packages::Args),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Test(args) => test::run(&args),
+        Task::Full(args) => test::full(&args),
         Task::Tidy => tidy::run(),
         Task::Book => book::run(),
         Task::Fixtures(args) => fixtures::run(&args),
@@ -98,7 +111,9 @@ fn main() -> ExitCode {
         Task::Powercut(args) => crash::run("conformance-crash", Some("powercut"), &args),
         Task::Race(args) => crash::run("conformance-race", None, &args),
         Task::Soak(args) => crash::run("conformance-crash", Some("soak"), &args),
-        Task::Asan => asan::run(),
+        Task::Asan(args) => asan::run(&args),
+        Task::Python => packages::python(),
+        Task::Npm(args) => packages::npm(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

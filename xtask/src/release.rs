@@ -40,7 +40,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     published
 }
 
-/// Checks that the package of each published crate contains its documents, its licences and its source.
+/// The most kB of a package.
+const LARGEST: u64 = 1000;
+
+/// Checks that the package of each published crate contains its documents, its licences and its source, and little else.
 pub(crate) fn packages() -> Result<()> {
     for package in Workspace::load()?.published() {
         // Uncommitted changes, and a tree without a repository, are allowed: only the list of packed files matters.
@@ -53,9 +56,21 @@ pub(crate) fn packages() -> Result<()> {
                 bail!("the package of {} does not contain {needed}", dir.display());
             }
         }
-        println!("{:<24}{:>4} files", package.name, list.lines().count());
+        let size = list.lines().map(|file| size(&package.dir.join(file))).sum::<u64>() / 1000;
+        if size > LARGEST {
+            bail!(
+                "the package of {} has {size} kB, over {LARGEST}: leave out what its users do not need",
+                package.name
+            );
+        }
+        println!("{:<24}{:>4} files {size:>6} kB", package.name, list.lines().count());
     }
     Ok(())
+}
+
+/// Returns the bytes of a file, or 0 for a file that cargo makes.
+fn size(file: &std::path::Path) -> u64 {
+    std::fs::metadata(file).map_or(0, |file| file.len())
 }
 
 /// Returns the published crates, each after the crates that it needs. Tests of a package need its dev-dependencies.

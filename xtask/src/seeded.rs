@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
-use serde_json::Value;
+use zarr_conformance::implementation::{self, Fixtures, Options, Peer, Verdict};
 
 use crate::command::{cargo, output, root, target_dir};
 
@@ -55,6 +55,9 @@ enum Suite {
 
 /// A suite, and the arguments of `cargo test` that run it. The suite of implementations has its own command.
 type Runner<'a> = (Suite, &'a str);
+
+/// The package with the adapter of this implementation.
+const ADAPTER: &str = "conformance-peer-zarr";
 
 /// A copy of the sources, and its target folder.
 struct Bench {
@@ -175,43 +178,23 @@ impl Bench {
 
     /// Builds the suite first, so that a compile error does not count as a failure of the suite.
     fn build(&self, (suite, test): Runner<'_>) -> Result<()> {
-        let steps = match suite {
-            // Builds the adapter as the suite does, and then the suite.
-            Suite::Implementation => {
-                vec![
-                    "build --quiet --locked -p conformance-peer-zarr -p zarr-cli".to_owned(),
-                    "build --quiet --locked -p xtask".to_owned(),
-                ]
-            }
-            _ => vec![format!("test --quiet --locked --no-run {test}")],
-        };
-        for step in steps {
-            let done = self.cargo(&step)?;
-            ensure!(done.status.success(), "it does not compile:\n{}", String::from_utf8_lossy(&done.stderr));
-        }
+        let done = self.cargo(&match suite {
+            // The adapter, and the command that it starts.
+            Suite::Implementation => format!("build --quiet --locked -p {ADAPTER} -p zarr-cli"),
+            _ => format!("test --quiet --locked --no-run {test}"),
+        })?;
+        ensure!(done.status.success(), "it does not compile:\n{}", String::from_utf8_lossy(&done.stderr));
         Ok(())
     }
 
     /// Returns the failing cases of a suite, or the broken rules.
     fn failures(&self, (suite, test): Runner<'_>) -> Result<Vec<String>> {
-        let report = self.folder.join("report.json");
-        let _ = fs::remove_file(&report);
-        let done = match suite {
-            Suite::Implementation => self.cargo(&format!(
-                "run --quiet --locked -p xtask -- conformance --peer zarr --report {}",
-                self.folder.display()
-            ))?,
-            _ => self.cargo(&format!("test --quiet --locked {test}"))?,
-        };
+        if suite == Suite::Implementation {
+            return self.failed_cases();
+        }
+        let done = self.cargo(&format!("test --quiet --locked {test}"))?;
         let said = String::from_utf8_lossy(&done.stdout);
-        let failed = match suite {
-            Suite::Implementation => {
-                let report =
-                    fs::read(&report).with_context(|| format!("the suite wrote no report:\n{said}"))?;
-                cases(&serde_json::from_slice(&report)?)
-            }
-            _ => rules(&said),
-        };
+        let failed = rules(&said);
         let known = done.status.success() == failed.is_empty();
         ensure!(
             known,
@@ -221,6 +204,19 @@ impl Bench {
             String::from_utf8_lossy(&done.stderr)
         );
         Ok(failed)
+    }
+
+    /// Returns the cases that fail, with the suite of this program and the adapter of the copy.
+    fn failed_cases(&self) -> Result<Vec<String>> {
+        let name = format!("{ADAPTER}{}", std::env::consts::EXE_SUFFIX);
+        let peer = Peer::new("zarr", [self.folder.join("target/debug").join(name)]);
+        let fixtures = Fixtures::load(&root().join("conformance"))?;
+        let results = implementation::run(&fixtures, &[peer], &Options::new(self.folder.join("work")))?;
+        let failed = results.asked.iter().filter(|asked| {
+            let entries = results.of("zarr", &asked.id);
+            entries.iter().any(|entry| matches!(entry.verdict, Verdict::Failed(_)))
+        });
+        Ok(failed.map(|asked| asked.id.clone()).collect())
     }
 
     fn cargo(&self, arguments: &str) -> Result<Output> {
@@ -250,15 +246,6 @@ fn first(failed: &[String]) -> String {
         1..=3 => some.join(", "),
         _ => format!("{}, …", some[..3].join(", ")),
     }
-}
-
-/// Returns the cases in a report that failed, without known failures.
-fn cases(report: &Value) -> Vec<String> {
-    let failed = |entry: &Value| entry["verdict"] == "failed" && entry.get("known").is_none();
-    let of =
-        |id: &str| report["results"]["zarr"][id].as_array().is_some_and(|found| found.iter().any(failed));
-    let asked = report["cases"].as_array().into_iter().flatten();
-    asked.filter_map(|case| case["id"].as_str()).filter(|id| of(id)).map(str::to_owned).collect()
 }
 
 /// Returns the broken rules in the output of a test: one per line, below the line with their number.
@@ -305,20 +292,6 @@ fn write(file: &Path, bytes: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_report_names_the_cases_that_failed() {
-        let report = json!({
-            "cases": [{ "id": "a" }, { "id": "b" }, { "id": "c" }],
-            "results": { "zarr": {
-                "a": [{ "verdict": "passed" }, { "verdict": "failed" }],
-                "b": [{ "verdict": "failed", "known": {} }],
-                "c": [{ "verdict": "passed" }],
-            } },
-        });
-        assert_eq!(cases(&report), ["a"]);
-    }
 
     #[test]
     fn a_test_names_the_broken_rules() {

@@ -2,15 +2,16 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::command::{answers, cargo, root, run as start, target_dir};
+use crate::build;
+use crate::command::{answers, root, run as start, target_dir};
 use crate::install::{once, python, required};
 
 /// The peer whose Python environment has NumPy.
 const PEER: &str = "zarr-python-3";
-const PACKAGE: &str = "conformance-selections";
 
 /// The number of cases and their seed.
 #[derive(Debug, clap::Args)]
@@ -21,6 +22,12 @@ pub(crate) struct Args {
     /// The seed of the random numbers
     #[arg(long, default_value_t = 7)]
     seed: u64,
+}
+
+/// Compares more selections than [`run`] does by default, each time others.
+pub(crate) fn many() -> Result<()> {
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(7, |since| since.as_secs());
+    run(&Args { cases: 20_000, seed })
 }
 
 /// Compares reads and writes of random selections with NumPy, and some with zarr-python.
@@ -36,10 +43,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let pins = fs::read_to_string(&requirements)
         .with_context(|| format!("cannot read {}", requirements.display()))?;
     once(&folder, &pins, |folder| python(folder, &requirements))?;
-    start(&mut cargo(["build", "--quiet", "--locked", "-p", PACKAGE]))?;
     let mut judge = Command::new(folder.join("bin/python"));
     judge.arg(root().join("conformance/selections/judge.py"));
-    judge.arg(target_dir().join("debug").join(PACKAGE));
+    judge.arg(build::program("conformance-selections")?);
     start(judge.args([args.cases, args.seed].map(|number| number.to_string())))
 }
 

@@ -3,10 +3,10 @@
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::command::{answers, output, root};
-use crate::install::{self, once, python};
+use crate::install::{self, debian, once, python};
 
 /// The task.
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 /// Installs all services.
-fn install() -> Result<()> {
+pub(crate) fn install() -> Result<()> {
     install::all([
         ("moto", Box::new(moto) as Box<dyn FnOnce() -> Result<String> + Send>),
         ("azurite", Box::new(azurite)),
@@ -58,18 +58,10 @@ fn azurite() -> Result<String> {
     })
 }
 
-/// Installs nginx from Debian's packages, which needs root.
+/// Installs nginx, if it is missing.
 fn nginx() -> Result<String> {
     if ["nginx", "/usr/sbin/nginx"].iter().any(|program| answers(Command::new(program).arg("-v"))) {
         return Ok("is already installed".to_owned());
     }
-    let root = output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if !root || !answers(Command::new("apt-get").arg("--version")) {
-        bail!("nginx is missing: install the system package nginx");
-    }
-    output(Command::new("apt-get").args(["update", "-qq"]))?;
-    let mut apt = Command::new("apt-get");
-    apt.env("DEBIAN_FRONTEND", "noninteractive");
-    output(apt.args(["install", "-y", "-qq", "--no-install-recommends", "nginx"]))?;
-    Ok("is installed".to_owned())
+    debian("nginx").map(|()| "is installed".to_owned())
 }

@@ -1,12 +1,13 @@
-//! `cargo xtask test`: all checks.
-
-use std::time::{Duration, Instant};
+//! `cargo xtask test`: what decides every change. `cargo xtask full`: this, and what runs nightly and before a release.
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, run as start};
-use crate::workspace::Workspace;
-use crate::{book, conformance, crash, examples, fixtures, release, tidy, wasm};
+use crate::cost::{Cost, Meter};
+use crate::{
+    asan, book, build, conformance, crash, datasets, examples, features, fixtures, fuzz, packages, release,
+    selections, services, suite, tidy, wasm,
+};
 
 /// The selection of steps.
 #[derive(Debug, clap::Args)]
@@ -25,84 +26,168 @@ pub(crate) struct Args {
 struct Step {
     name: &'static str,
     about: &'static str,
+    /// CPU seconds that the step may take on a cold machine. In CI twice as many are an error.
+    budget: u32,
     run: fn() -> Result<()>,
 }
 
-/// The steps in their order. The first failure ends the run.
-const STEPS: [Step; 15] = [
-    Step { name: "fmt", about: "the sources are formatted", run: fmt },
-    Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
-    Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
-    Step { name: "wasm", about: "arrays and groups work without threads, clock and files", run: wasm::run },
-    Step { name: "test", about: "all tests and the examples of the documentation", run: test },
-    Step { name: "benches", about: "all benchmarks run, each work once", run: benches },
-    Step {
-        name: "examples",
-        about: "codecs, a data type and a store outside of the workspace keep the contracts",
-        run: examples::run,
-    },
-    Step { name: "doc", about: "the documentation builds without a warning", run: doc },
-    Step {
-        name: "book",
-        about: "the guide builds as a book, and no link of a document is dead",
-        run: book::run,
-    },
-    Step { name: "tidy", about: "dependencies and invariants of the design hold", run: tidy::run },
-    Step {
-        name: "fixtures",
-        about: "the zarr command reads stores of other implementations, and these are unchanged",
-        run: recorded,
-    },
-    Step { name: "conformance", about: "this implementation passes the conformance suite", run: conforms },
-    Step {
-        name: "race",
-        about: "writers in several processes lose no update, also when they are killed",
-        run: race,
-    },
-    Step {
-        name: "crash",
-        about: "what a writer has acknowledged remains after a kill, a failed call, a full disk and a power cut",
-        run: crash::short,
-    },
-    Step {
-        name: "package",
-        about: "the package of each published crate is complete",
-        run: release::packages,
-    },
+const fn step(name: &'static str, budget: u32, about: &'static str, run: fn() -> Result<()>) -> Step {
+    Step { name, about, budget, run }
+}
+
+/// The steps for every change, in their order. The first failure ends the run.
+const EACH: [Step; 13] = [
+    step("fmt", 20, "the sources are formatted", fmt),
+    step(
+        "build",
+        1000,
+        "all targets compile with all features, without a warning of the compiler or of clippy",
+        built,
+    ),
+    step("test", 600, "all tests, all benchmarks once, and the examples of the documentation", suite::run),
+    step(
+        "minimal",
+        200,
+        "libraries compile without their default features, the command with its own",
+        features::minimal,
+    ),
+    step(
+        "wasm",
+        80,
+        "arrays and groups compile for where there are no threads, clock and files",
+        wasm::check,
+    ),
+    step("doc", 250, "the documentation builds without a warning", doc),
+    step("examples", 20, "the examples of extensions are as short as promised", examples::check),
+    step(
+        "tidy",
+        20,
+        "dependencies and invariants of the design hold, and no link of a document is dead",
+        tidy::run,
+    ),
+    step(
+        "fixtures",
+        100,
+        "the zarr command reads stores of other implementations, and these are unchanged",
+        recorded,
+    ),
+    step("conformance", 60, "this implementation passes the conformance suite", conforms),
+    step("race", 60, "writers in several processes lose no update, also when they are killed", crash::races),
+    step(
+        "crash",
+        60,
+        "what a writer has acknowledged remains after a kill, a failed call, a full disk and a power cut",
+        crash::short,
+    ),
+    step("package", 20, "the package of each published crate is complete", release::packages),
 ];
 
-/// Runs the steps.
+/// What else runs nightly and before a release.
+const NIGHTLY: [Step; 13] = [
+    step("large", 400, "the large forms of tests", suite::run_large),
+    step(
+        "each",
+        600,
+        "each library compiles alone without its default features, and a store that only reads works",
+        features::each,
+    ),
+    step(
+        "defaults",
+        600,
+        "the zarr command with its default features reads stores of other implementations",
+        defaults,
+    ),
+    step(
+        "outside",
+        1000,
+        "crates outside of the workspace, with lock files of their own, keep the contracts",
+        examples::outside,
+    ),
+    step("book", 200, "the guide builds as a book", book::run),
+    step("node", 200, "arrays and groups work in Node without threads, clock and files", wasm::run),
+    step(
+        "peers",
+        2000,
+        "other implementations read and write as recorded, and the pages look right in a browser",
+        peers,
+    ),
+    step("selections", 300, "random selections are those of NumPy", selections::many),
+    step("datasets", 200, "datasets are those of xarray, in both directions", datasets::run),
+    step("asan", 1500, "unsafe code and C libraries run under AddressSanitizer", || {
+        asan::run(&asan::Args::default())
+    }),
+    step(
+        "fuzz",
+        3000,
+        "readers of stored bytes take what once failed, and ten seconds of new inputs each",
+        fuzz::smoke,
+    ),
+    step("python", 2000, "the package for Python is built, installed and tested", packages::python),
+    step("npm", 1000, "the package for JavaScript is built and tested in Node and in a browser", || {
+        packages::npm(&packages::Args::default())
+    }),
+];
+
+/// Runs the steps for every change.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    run_steps(args, EACH.iter().collect())
+}
+
+/// Runs the steps for every change and the nightly ones, with the services that they need.
+pub(crate) fn full(args: &Args) -> Result<()> {
+    if !args.list && args.only.is_empty() {
+        services::install()?;
+    }
+    run_steps(args, EACH.iter().chain(&NIGHTLY).collect())
+}
+
+fn run_steps(args: &Args, steps: Vec<&Step>) -> Result<()> {
     for name in args.only.iter().chain(&args.skip) {
-        if !STEPS.iter().any(|s| s.name == name) {
-            let names: Vec<_> = STEPS.iter().map(|s| s.name).collect();
+        if !steps.iter().any(|s| s.name == name) {
+            let names: Vec<_> = steps.iter().map(|s| s.name).collect();
             bail!("unknown step {name:?}; the steps are {}", names.join(", "));
         }
     }
     if args.list {
-        for step in &STEPS {
+        for step in &steps {
             println!("{:<13}{}", step.name, step.about);
         }
         return Ok(());
     }
     let named = |list: &[String], step: &Step| list.iter().any(|n| n == step.name);
     let chosen =
-        STEPS.iter().filter(|s| (args.only.is_empty() || named(&args.only, s)) && !named(&args.skip, s));
+        steps.into_iter().filter(|s| (args.only.is_empty() || named(&args.only, s)) && !named(&args.skip, s));
 
-    let begun = Instant::now();
-    let mut times: Vec<(&str, Duration)> = Vec::new();
+    let all = Meter::start();
+    let mut costs: Vec<(&Step, Cost)> = Vec::new();
     for step in chosen {
         println!("\n==> {}: {}", step.name, step.about);
-        let start = Instant::now();
+        let meter = Meter::start();
         (step.run)().with_context(|| format!("step {}", step.name))?;
-        times.push((step.name, start.elapsed()));
-        println!("<== {}: ok, {:.1} s", step.name, start.elapsed().as_secs_f64());
+        costs.push((step, meter.cost()));
+        println!("<== {}: ok, {:.1} s", step.name, meter.cost().wall);
     }
-    println!();
-    for (name, time) in &times {
-        println!("{name:<13}{:>7.1} s  ok", time.as_secs_f64());
+    println!("\n{:<13}{:>8} {:>8} {:>8}", "step", "wall s", "CPU s", "budget");
+    for (step, cost) in &costs {
+        println!("{:<13}{} {:>8}  ok", step.name, cost.columns(), step.budget);
     }
-    println!("{:<13}{:>7.1} s  {} steps passed", "all", begun.elapsed().as_secs_f64(), times.len());
+    let budget: u32 = costs.iter().map(|(step, _)| step.budget).sum();
+    println!("{:<13}{} {budget:>8}  {} steps passed", "all", all.cost().columns(), costs.len());
+    within_budget(&costs)
+}
+
+/// In CI, fails if a step took more than twice its budget.
+fn within_budget(costs: &[(&Step, Cost)]) -> Result<()> {
+    let over = |(step, cost): &&(&Step, Cost)| cost.cpu.is_some_and(|cpu| cpu > 2.0 * f64::from(step.budget));
+    let over: Vec<_> = costs.iter().filter(over).map(|(step, _)| step.name).collect();
+    if over.is_empty() {
+        return Ok(());
+    }
+    let message = format!("more than twice the budget of CPU seconds: {}", over.join(", "));
+    if std::env::var_os("CI").is_some() {
+        bail!("{message}");
+    }
+    println!("warning: {message}");
     Ok(())
 }
 
@@ -110,34 +195,14 @@ fn fmt() -> Result<()> {
     start(&mut cargo(["fmt", "--all", "--check"]))
 }
 
-fn clippy() -> Result<()> {
-    start(&mut cargo([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--all-features",
-        "--locked",
-        "--",
-        "-Dwarnings",
-    ]))
-}
-
-fn minimal() -> Result<()> {
-    for package in Workspace::load()?.published().filter(|p| p.library) {
-        start(&mut cargo(["check", "--quiet", "--locked", "--no-default-features", "-p", &package.name]))?;
+fn built() -> Result<()> {
+    if build::clippy().is_none() {
+        bail!("clippy is missing beside cargo: rustup component add clippy, and run cargo xtask test");
     }
-    // The only test of a feature that is off.
-    let reading = ["-p", "zarr-store-fs", "--test", "reading"];
-    start(cargo(["test", "--quiet", "--locked", "--no-default-features"]).args(reading))
-}
-
-fn test() -> Result<()> {
-    start(&mut cargo(["test", "--workspace", "--all-features", "--locked"]))
-}
-
-/// Without `--bench`, benchmarks do everything once. They are built as the tests are.
-fn benches() -> Result<()> {
-    start(&mut cargo(["test", "--quiet", "--workspace", "--all-features", "--locked", "--bench", "*"]))
+    match build::all()?.warnings {
+        0 => Ok(()),
+        warnings => bail!("{warnings} warnings"),
+    }
 }
 
 fn doc() -> Result<()> {
@@ -152,25 +217,15 @@ fn recorded() -> Result<()> {
     fixtures::run(&fixtures::Args::default())
 }
 
+fn defaults() -> Result<()> {
+    fixtures::run(&fixtures::Args::with_default_features())
+}
+
 /// Runs the suite with this implementation only, which needs no other programs.
 fn conforms() -> Result<()> {
     conformance::run(&conformance::Args::of("zarr"))
 }
 
-/// Runs short races. They take some seconds; after two minutes a race ends with an error.
-fn race() -> Result<()> {
-    let races: [&[&str]; 5] = [
-        &["--writes=60", "--kill=20"],
-        &["--service=moto", "--writes=25"],
-        &["--service=azurite", "--writes=25"],
-        &["--service=server", "--writes=25"],
-        // Without conditional puts the same race must lose updates.
-        &["--service=server", "--writes=25", "--kill=0", "--unchecked"],
-    ];
-    for options in races {
-        println!("race {}", options.join(" "));
-        let run = ["run", "--quiet", "--locked", "-p", "conformance-race", "--", "--timeout=120"];
-        start(cargo(run).args(options))?;
-    }
-    Ok(())
+fn peers() -> Result<()> {
+    conformance::run(&conformance::Args::with_pictures())
 }

@@ -33,6 +33,8 @@ pub(crate) struct Package {
     pub(crate) published: bool,
     /// Whether it has a library.
     pub(crate) library: bool,
+    /// The names of its programs of tests, beside the unit tests.
+    pub(crate) tests: Vec<String>,
     pub(crate) description: String,
     pub(crate) license: String,
     pub(crate) repository: String,
@@ -131,9 +133,12 @@ fn package(value: &Value) -> Option<Package> {
         };
         Some(Dependency { name: d["name"].as_str()?.to_owned(), kind, optional: d["optional"].as_bool()? })
     });
-    let library = value["targets"].as_array()?.iter().any(|t| {
-        t["kind"].as_array().is_some_and(|k| k.iter().any(|k| k == "lib" || k == "rlib" || k == "proc-macro"))
-    });
+    let targets = value["targets"].as_array()?;
+    let is = |target: &Value, kinds: &[&str]| {
+        target["kind"].as_array().is_some_and(|of| of.iter().any(|kind| kinds.iter().any(|k| kind == k)))
+    };
+    let library = targets.iter().any(|target| is(target, &["lib", "rlib", "proc-macro"]));
+    let tests = targets.iter().filter(|target| is(target, &["test"]));
     let default = value["features"]["default"].as_array();
     Some(Package {
         name: text("name"),
@@ -141,6 +146,7 @@ fn package(value: &Value) -> Option<Package> {
         dir: PathBuf::from(value["manifest_path"].as_str()?).parent()?.to_path_buf(),
         published: value["publish"].as_array().is_none_or(|registries| !registries.is_empty()),
         library,
+        tests: tests.filter_map(|target| Some(target["name"].as_str()?.to_owned())).collect(),
         description: text("description"),
         license: text("license"),
         repository: text("repository"),

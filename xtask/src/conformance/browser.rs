@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::bench;
-use crate::command::{answers, cargo, root, run, target_dir};
-use crate::install::{npm, once, required};
+use crate::command::{answers, root, run, target_dir};
+use crate::install::{chromium, npm, once, required};
+use crate::{bench, build};
 
 /// Checks the page in a folder of reports, and writes pictures beside it.
 pub(super) fn check(report: &Path) -> Result<()> {
@@ -21,8 +21,7 @@ pub(super) fn check(report: &Path) -> Result<()> {
 /// Checks what `zarr serve` and `zarr view` show of a small store, and writes pictures beside the report.
 pub(super) fn check_command(report: &Path) -> Result<()> {
     let Some(mut test) = test("command.mjs")? else { return Ok(()) };
-    run(&mut cargo(["build", "--quiet", "--locked", "-p", "zarr-cli", "--bin", "zarr"]))?;
-    let zarr = target_dir().join("debug").join(format!("zarr{}", std::env::consts::EXE_SUFFIX));
+    let zarr = build::program("zarr")?;
     let folder = report.join("command");
     let _ = fs::remove_dir_all(&folder);
     let store = folder.join("weather.zarr");
@@ -75,7 +74,7 @@ pub(super) fn check_bench(report: &Path) -> Result<()> {
 
 /// Returns a test that drives a browser, or `None` if something is missing on this machine.
 fn test(script: &str) -> Result<Option<Command>> {
-    let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+    let chromium = chromium()?;
     let is_there = |program: &str| answers(Command::new(program).arg("--version"));
     let missing = [("chromium", chromium.as_str()), ("node", "node"), ("npm", "npm")];
     if let Some((name, _)) = missing.iter().find(|(_, program)| !is_there(program)) {

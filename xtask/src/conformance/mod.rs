@@ -8,22 +8,23 @@
 mod browser;
 mod peers;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use zarr_conformance::implementation::{
-    About, Deviations, Direction, Fixtures, Options, Peer, Results, Snapshot, run as ask,
+    About, Deviations, Fixtures, Options, Peer, Results, Snapshot, run as ask,
 };
 
-use crate::command::{output, root, target_dir};
+use crate::command::{root, target_dir};
 use crate::install;
 
 /// The selection of peers and cases.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
-    /// Only this peer of conformance/peers (may be repeated)
+    /// Only this peer of conformance/peers (may be repeated). With `--command`, peers only read what yours writes, which
+    /// is not judged without a peer
     #[arg(long, value_name = "NAME")]
     peer: Vec<String>,
     /// The command of the adapter of your own implementation, named by `--name`
@@ -64,37 +65,40 @@ impl Args {
     pub(crate) fn of(peer: &str) -> Self {
         Self { peer: vec![peer.to_owned()], ..Self::default() }
     }
+
+    /// Returns arguments for all cases with all peers, and for the pages in a browser.
+    pub(crate) fn with_pictures() -> Self {
+        Self { screenshots: true, ..Self::default() }
+    }
 }
 
 /// Runs the suite. Fails if a result is unexpected.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let fixtures = match &args.fixtures {
-        None => Fixtures::load(&root().join("conformance"))?,
-        Some(folder) if folder.join("stores").is_dir() => {
-            Fixtures::of(&folder.join("manifest.json"), &folder.join("stores"))?
-        }
-        Some(folder) => Fixtures::load(folder)?,
-    };
+    let fixtures = Fixtures::load(&args.fixtures.clone().unwrap_or_else(|| root().join("conformance")))?;
     let (peers, asked) = taking_part(args)?;
+    let known: BTreeMap<_, _> =
+        peers.iter().map(|peer| Ok((&*peer.id, known(args, &peer.id)?))).collect::<Result<_>>()?;
     let work = target_dir().join("conformance").join(format!("work-{}", std::process::id()));
     let mut options = Options::new(work);
     options.cases.clone_from(&args.case);
+    options.write = args.command.is_none() || peers.len() > 1;
     options.asked = asked;
     options.keep = args.keep;
     options.tell = |doing| println!("{doing}");
     let mut results = ask(&fixtures, &peers, &options)?;
 
-    let known = |id: &str| Deviations::load(&expect_of(args, id));
-    for peer in &results.peers {
-        known(&peer.id)?;
-    }
-    let mut surprises: Vec<_> =
-        results.explain(|id| known(id).unwrap_or_default()).iter().map(ToString::to_string).collect();
+    let mut surprises: Vec<_> = results
+        .explain(|id| known.get(id).cloned().unwrap_or_default())
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     if args.fixtures.is_none() && args.command.is_none() {
         surprises.extend(compare(&results, &fixtures, args.update)?);
     }
     println!("\n{}", results.to_table());
-    let report = write(&results, args)?;
+    let report = args.report.clone().unwrap_or_else(|| target_dir().join("conformance"));
+    let page = results.write_reports(&report, &About::today())?;
+    println!("{}; {}", results.to_line(), page.display());
     if args.screenshots {
         browser::check(&report)?;
         browser::check_command(&report)?;
@@ -106,24 +110,23 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if surprises.is_empty() {
         return Ok(());
     }
-    let said = args.expect.as_ref().map_or_else(
-        || "conformance/expect and conformance/results".to_owned(),
-        |file| file.display().to_string(),
-    );
-    bail!("{} verdicts differ from {said}", surprises.len())
+    let said = match (&args.expect, &args.command) {
+        (Some(file), _) => format!("differ from {}", file.display()),
+        (None, Some(_)) => "are unexpected; name a file with known failures by --expect".to_owned(),
+        (None, None) => "differ from conformance/expect and conformance/results".to_owned(),
+    };
+    bail!("{} verdicts {said}", surprises.len())
 }
 
-/// Returns the peers that take part, and the ids of the tested peers.
+/// Returns the peers that take part, and the ids of the tested peers, or no ids if all peers are tested.
 fn taking_part(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
     let mut sources = peers::all()?;
     if let Some(unknown) = args.peer.iter().find(|name| sources.iter().all(|source| source.id != **name)) {
         let names: Vec<_> = sources.iter().map(|source| source.id.as_str()).collect();
         bail!("unknown peer {unknown:?}; the peers are {}", names.join(", "));
     }
-    if args.command.is_some() {
-        // Another peer must read the written stores, and provide the elements to write.
-        sources.retain(|source| source.id == "zarr" || args.peer.contains(&source.id));
-    } else if !args.peer.is_empty() {
+    // Another implementation is judged by the named peers only.
+    if args.command.is_some() || !args.peer.is_empty() {
         sources.retain(|source| args.peer.contains(&source.id));
     }
     sources.retain(|source| match source.missing() {
@@ -133,26 +136,39 @@ fn taking_part(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
         }
         _ => true,
     });
+    println!("{}", installs(&sources));
     install::all(sources.iter().map(|source| {
-        let install: Box<dyn FnOnce() -> Result<String> + Send> = Box::new(|| source.install());
+        let install: Box<dyn FnOnce() -> Result<String> + Send> =
+            Box::new(|| source.install(args.command.is_some()));
         (source.id.as_str(), install)
     }))?;
     let mut peers: Vec<_> = sources.iter().map(peers::Source::peer).collect::<Result<_>>()?;
     let mut asked = Vec::new();
     if let Some(command) = &args.command {
-        // A shell splits the command, so that quotes and variables work as expected.
-        let own = Peer::new(&args.name, ["sh", "-c", &format!("{command} \"$@\""), "sh"]);
-        peers.push(own.serving(args.serve));
+        peers.push(Peer::shell(&args.name, command).serving(args.serve));
         asked.push(args.name.clone());
     }
     Ok((peers, asked))
 }
 
-fn expect_of(args: &Args, id: &str) -> PathBuf {
-    match &args.expect {
-        Some(file) if id == args.name => file.clone(),
-        _ => root().join("conformance/expect").join(format!("{id}.toml")),
+/// Returns a line about what is built or installed.
+fn installs(sources: &[peers::Source]) -> String {
+    if sources.is_empty() {
+        return "builds and installs nothing; writing is not judged: name a reader by --peer".to_owned();
     }
+    let plans: Vec<_> = sources.iter().map(peers::Source::plan).collect();
+    format!("builds or installs what is missing: {}", plans.join(", "))
+}
+
+/// Returns the known failures of a peer.
+fn known(args: &Args, id: &str) -> Result<Deviations> {
+    let file = match &args.command {
+        Some(_) => args.expect.clone().filter(|_| id == args.name),
+        None => {
+            Some(root().join("conformance/expect").join(format!("{id}.toml"))).filter(|file| file.exists())
+        }
+    };
+    Ok(file.as_deref().map(Deviations::load).transpose()?.unwrap_or_default())
 }
 
 /// Compares the results with the snapshots in conformance/results, or updates the snapshots.
@@ -179,31 +195,4 @@ fn compare(results: &Results, fixtures: &Fixtures, update: bool) -> Result<Vec<S
         }
     }
     Ok(found)
-}
-
-/// Writes the reports. Returns the path of the page.
-fn write(results: &Results, args: &Args) -> Result<PathBuf> {
-    let folder = args.report.clone().unwrap_or_else(|| target_dir().join("conformance"));
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let about = About { date: today() };
-    let put = |name: &str, text: String| -> Result<()> {
-        let file: &Path = &folder.join(name);
-        fs::write(file, text).with_context(|| file.display().to_string())
-    };
-    put("index.html", results.to_html(&about))?;
-    put("report.json", results.to_json(&about).to_string())?;
-    put("junit.xml", results.to_junit())?;
-    let failed: usize = results.peers.iter().map(|peer| results.summary(&peer.id, |_| true).failed).sum();
-    let asked = |direction| results.asked.iter().filter(|asked| asked.direction == direction).count();
-    let [read, write, reject] = Direction::ALL.map(asked);
-    println!(
-        "cases: {read} to read, {write} to write, {reject} to refuse; {failed} fail unexpectedly; {}",
-        folder.join("index.html").display()
-    );
-    Ok(folder)
-}
-
-/// Returns the date, if the system has it.
-fn today() -> String {
-    output(Command::new("date").args(["-u", "+%Y-%m-%d"])).unwrap_or_default().trim().to_owned()
 }

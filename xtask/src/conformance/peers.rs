@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 use zarr_conformance::implementation::Peer;
 
+use crate::build;
 use crate::command::{answers, cargo, output, root, target_dir};
 use crate::install::{npm, once, python};
 
@@ -81,8 +82,17 @@ impl Source {
         }
     }
 
-    /// Installs the peer.
-    pub(super) fn install(&self) -> Result<String> {
+    /// Returns what is built or installed, for a person.
+    pub(super) fn plan(&self) -> String {
+        match &self.description.install {
+            Install::Workspace(packages) => format!("{} ({})", self.id, packages.join(", ")),
+            _ => self.id.clone(),
+        }
+    }
+
+    /// Installs the peer. Packages of this workspace come from the one build of all steps, or `alone`, which is much less
+    /// for somebody who needs nothing else.
+    pub(super) fn install(&self, alone: bool) -> Result<String> {
         let place = self.place();
         match &self.description.install {
             Install::Pip(file) => {
@@ -98,11 +108,12 @@ impl Source {
                 command.arg(self.folder.join(file)).arg("--target-dir").arg(&place);
                 output(&mut command).map(|_| "is built".to_owned())
             }
-            Install::Workspace(packages) => {
+            Install::Workspace(packages) if alone => {
                 let mut command = cargo(["build", "--quiet", "--locked"]);
-                output(command.args(packages.iter().flat_map(|package| ["-p", package])))
+                output(command.args(packages.iter().flat_map(|package| ["--package", package])))
                     .map(|_| "is built".to_owned())
             }
+            Install::Workspace(_) => build::all().map(|_| "is built, with all of the workspace".to_owned()),
         }
     }
 

@@ -58,7 +58,7 @@ fn documents(root: &Path) -> Result<Vec<String>> {
 }
 
 /// Returns the dead links of all documents, also of the crates and of the guide, and of comments in `sources`.
-pub(crate) fn dead_links(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
+fn dead_links(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for document in documents(root)? {
         let text = std::fs::read_to_string(root.join(&document)).with_context(|| document.clone())?;

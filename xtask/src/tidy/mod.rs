@@ -76,11 +76,6 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Returns the dead links of all documents and comments.
-pub(crate) fn dead_links(root: &Path) -> Result<Vec<Finding>> {
-    docs::dead_links(root, &sources(root)?)
-}
-
 /// Reads and splits all Rust sources of the workspace.
 fn sources(root: &Path) -> Result<Vec<Source>> {
     let mut paths = Vec::new();

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::Finding;
+use crate::suite::APART;
 use crate::workspace::{Kind, Package, Workspace};
 
 /// The sections of a front page that readers of a crate look for.
@@ -19,8 +20,19 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
         let mut error = |message: &str| findings.push(Finding::error(&*place, "package", message));
         let read = |file: &str| std::fs::read_to_string(package.dir.join(file)).ok();
 
-        if !has_line(&section(&read("Cargo.toml").unwrap_or_default(), "lints"), "workspace", "true") {
+        // Examples of extensions are written as if they were elsewhere.
+        let is_ours = !package.name.starts_with("example-");
+        let lints = section(&read("Cargo.toml").unwrap_or_default(), "lints");
+        if is_ours && !has_line(&lints, "workspace", "true") {
             error("Cargo.toml lacks `[lints] workspace = true`: all crates have the same lints");
+        }
+        let apart = |name: &str| APART.iter().any(|(of, test, _)| *of == package.name && *test == name);
+        if package.tests.iter().filter(|name| !apart(name)).count() > 1 {
+            let programs = package.tests.join(", ");
+            error(&format!(
+                "has several programs of tests ({programs}): make them modules of tests/all.rs, because each is \
+                 compiled and linked with all that it needs; or name one in `APART` of xtask/src/suite.rs with its reason"
+            ));
         }
         if !package.published {
             continue;

@@ -10,8 +10,18 @@ const TOO_LONG: usize = 700;
 /// All rules over one source.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for rule in [unsafe_code, globals, environment, codecs, formats, unfinished, exceptions, comments, length]
-    {
+    for rule in [
+        unsafe_code,
+        globals,
+        environment,
+        codecs,
+        formats,
+        one_build,
+        unfinished,
+        exceptions,
+        comments,
+        length,
+    ] {
         rule(source, &mut findings);
     }
     findings
@@ -181,6 +191,41 @@ fn formats(source: &Source, out: &mut Vec<Finding>) {
     }
 }
 
+/// Files that may build a package by itself, and why.
+const OTHER_BUILDS: [(&str, &str); 8] = [
+    ("xtask/src/asan.rs", "another toolchain"),
+    ("xtask/src/bench.rs", "the profile `release`"),
+    ("xtask/src/conformance/peers.rs", "for somebody who only tests another implementation"),
+    ("xtask/src/features.rs", "other features, nightly"),
+    ("xtask/src/fixtures/mod.rs", "default features, nightly"),
+    ("xtask/src/fuzz.rs", "packages beside the workspace"),
+    ("xtask/src/seeded.rs", "a copy of the sources"),
+    ("xtask/src/wasm.rs", "another target, nightly"),
+];
+
+/// How many tokens around `-p` belong to the same call of cargo.
+const CALL: usize = 24;
+
+fn one_build(source: &Source, out: &mut Vec<Finding>) {
+    let tests = source.path.contains("/tests/") || source.path.starts_with("xtask/src/");
+    if !tests || OTHER_BUILDS.iter().any(|(path, _)| source.path == *path) {
+        return;
+    }
+    let is = |token: &Token, words: &[&str]| words.iter().any(|word| token.text == format!("\"{word}\""));
+    for (index, token) in source.tokens.iter().enumerate().filter(|(_, t)| is(t, &["-p", "--package"])) {
+        // Unit tests have calls as samples.
+        if source.path.starts_with("xtask/src/") && source.is_test(token.line) {
+            continue;
+        }
+        let call = &source.tokens[index.saturating_sub(CALL)..source.tokens.len().min(index + CALL)];
+        if call.iter().any(|t| is(t, &["build", "run", "test"])) {
+            let message = "a build of one package selects other features, and compiles the crates again: take the \
+                           file of the one build (xtask/src/build.rs), or `CARGO_BIN_EXE_…`";
+            out.push(Finding::error(source.at(token.line), "build", message));
+        }
+    }
+}
+
 fn unfinished(source: &Source, out: &mut Vec<Finding>) {
     for name in ["todo", "unimplemented", "dbg"] {
         for line in source.find(&[name, "!"]) {
@@ -330,6 +375,16 @@ mod tests {
         assert!(names(LIB, "/// Like `.zarray`.\nlet key = \"zarr.json\";\n").is_empty());
         assert!(names("crates/zarr-meta/src/v2/array.rs", "let key = \".zarray\";\n").is_empty());
         assert!(names("crates/zarr-array/tests/v2.rs", "let key = \".zarray\";\n").is_empty());
+    }
+
+    #[test]
+    fn builds_of_one_package_are_found() {
+        let call = "fn f() { cargo([\"run\", \"-p\", \"zarr-cli\"]); }\n";
+        assert_eq!(names("xtask/src/race.rs", call), ["build"]);
+        assert_eq!(names("conformance/services/tests/a.rs", &call.replace("-p", "--package")), ["build"]);
+        assert!(names("xtask/src/race.rs", &call.replace("run", "check")).is_empty());
+        assert!(names("xtask/src/asan.rs", call).is_empty());
+        assert!(names(LIB, call).is_empty());
     }
 
     #[test]

@@ -1,0 +1,64 @@
+//! `cargo xtask python`, `cargo xtask npm`: the packages for other languages, built and tested by their own scripts.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::command::{answers, root, run as start};
+use crate::guard::Guard;
+use crate::install::{chromium, required};
+
+/// The version of zarr-python that every change is tested with. Others are tested nightly.
+const ZARR: &str = "zarr==3.1.6";
+
+/// What decides how the tests of the package for JavaScript end. The crates below it have tests of their own; only their
+/// manifests say which features it has.
+const NPM: Guard = Guard {
+    name: "npm",
+    files: &[
+        "npm",
+        "crates/zarr-store-fetch",
+        "crates/*/Cargo.toml",
+        "conformance/wasm",
+        "xtask/src/packages.rs",
+    ],
+};
+
+/// When to test the package for JavaScript.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Args {
+    /// Only if it has not passed with these sources, which .ci/passed remembers
+    #[arg(long)]
+    if_changed: bool,
+}
+
+/// Builds, installs and tests the package for Python.
+pub(crate) fn python() -> Result<()> {
+    if !has("python3")? {
+        return Ok(());
+    }
+    start(Command::new(root().join("python/test.sh")).args(["python3", ZARR]))
+}
+
+/// Builds and tests the package for JavaScript, in Node and in a browser.
+pub(crate) fn npm(args: &Args) -> Result<()> {
+    NPM.run(args.if_changed, || {
+        let can = has("npm")?;
+        if can {
+            start(Command::new(root().join("npm/test.sh")).env("CHROMIUM", chromium()?))?;
+        }
+        Ok(can)
+    })
+}
+
+/// Whether a program is there. In CI it must be.
+fn has(program: &str) -> Result<bool> {
+    let has = answers(Command::new(program).arg("--version"));
+    if !has && required() {
+        bail!("there is no {program}");
+    }
+    if !has {
+        println!("skipped, there is no {program}");
+    }
+    Ok(has)
+}
