@@ -64,6 +64,15 @@ impl Build {
     fn find(&self, is_it: impl Fn(&Program) -> bool) -> Option<PathBuf> {
         self.programs.iter().find(|program| is_it(program)).map(|program| program.file.clone())
     }
+
+    /// Adds a message of cargo.
+    fn add(&mut self, message: &Value) {
+        if message["reason"] == "compiler-message" {
+            eprint!("{}", message["message"]["rendered"].as_str().unwrap_or_default());
+            self.warnings += usize::from(message["message"]["level"] == "warning");
+        }
+        self.programs.extend(Program::of(message));
+    }
 }
 
 /// Builds everything that is not up to date. A second call takes a second or two.
@@ -92,17 +101,6 @@ pub(crate) fn documentation_tests() -> Command {
     let mut command = cargo(["test", "--doc", "--quiet"]);
     linted(command.args(ALL));
     command
-}
-
-impl Build {
-    /// Adds a message of cargo.
-    fn add(&mut self, message: &Value) {
-        if message["reason"] == "compiler-message" {
-            eprint!("{}", message["message"]["rendered"].as_str().unwrap_or_default());
-            self.warnings += usize::from(message["message"]["level"] == "warning");
-        }
-        self.programs.extend(Program::of(message));
-    }
 }
 
 impl Program {
