@@ -355,18 +355,23 @@ impl Blocks {
 
     /// Returns the boxes of all chunks in a block.
     fn chunks_of(&self, index: &[u64]) -> impl Iterator<Item = Vec<Range<u64>>> + Send {
+        self.chunk_indices(index).map(|chunk| {
+            let span = |(dim, i): (usize, &u64)| {
+                let length = self.shape[dim];
+                let span = self.grid.span(dim, *i).unwrap_or(length..length);
+                span.start.min(length)..span.end.min(length)
+            };
+            chunk.iter().enumerate().map(span).collect()
+        })
+    }
+
+    /// Returns the indices of all chunks of the copy in a block.
+    pub(crate) fn chunk_indices(&self, index: &[u64]) -> impl Iterator<Item = Vec<u64>> + Send + use<> {
         let block = &self.choice.block;
         let first: Vec<u64> = index.iter().zip(block).map(|(i, block)| i * block).collect();
         let left = self.chunks().into_iter().zip(&first).map(|(chunks, first)| chunks - first);
         let counts: Vec<u64> = left.zip(block).map(|(left, block)| left.min(*block)).collect();
-        indices(&counts).map(move |chunk| {
-            let span = |dim: usize| {
-                let length = self.shape[dim];
-                let span = self.grid.span(dim, first[dim] + chunk[dim]).unwrap_or(length..length);
-                span.start.min(length)..span.end.min(length)
-            };
-            (0..chunk.len()).map(span).collect()
-        })
+        indices(&counts).map(move |chunk| chunk.iter().zip(&first).map(|(i, first)| first + i).collect())
     }
 
     /// Returns the number of chunks of the copy in each dimension.

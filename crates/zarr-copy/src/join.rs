@@ -1,13 +1,15 @@
 //! Several workers share a copy, without a server: they claim its units by records that only one of them can create.
 //!
 //! The workers are processes on any machines that see the destination. Each looks for units that nobody has claimed,
-//! copies them, and records them as done. What a dead worker has claimed is taken over. When all units are done, one
+//! copies them, and records them as done. What a dead worker has claimed is taken over. When all units of a pass are done,
+//! one worker looks whether everything that the records speak of is there, and copies again what is not. In the end one
 //! worker writes the documents.
 
 mod claims;
 mod job;
+mod puts;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use futures_timer::Delay;
@@ -16,13 +18,14 @@ use zarr_array::{Array, Storage};
 
 pub use job::{Job, Share};
 
-use self::claims::{Claims, State};
+use self::claims::{Claims, Record, State};
+use self::puts::Puts;
 use crate::destination::{Destination, Found, below};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::plan::{Kind, Plan, Planned};
 use crate::run::{Event, Progress};
 use crate::units::{Pass, Unit};
-use crate::work::{Action, Done};
+use crate::work::{Action, Done, Told};
 
 /// The number of units that a worker copies at once, so that one is read while another is written.
 const AT_ONCE: usize = 2;
@@ -43,7 +46,8 @@ impl Plan {
     /// Copies to the node at `path` of a storage together with other workers of the same job, which run the same plan in
     /// other tasks, processes or machines. Returns when the copy is complete, whoever completed it. A worker may come late,
     /// die, or be started again: what it had claimed is taken over by the others. The copy is byte for byte what one worker
-    /// makes of it.
+    /// makes of it. Before it becomes a node, one listing of each array shows whether the objects of all units are there;
+    /// units that lack some are copied again. With [`Job::verify`] all units are compared that no worker of this run copied.
     ///
     /// All workers should plan with the same memory and [threads](crate::Copy::threads). Otherwise they cut the copy into
     /// other units, and some of it is copied twice.
@@ -100,8 +104,19 @@ impl Plan {
         }
         let storage = destination.storage();
         let claims = Claims::begin(storage.clone(), job).await?;
-        let mut worker =
-            Worker { plan: self, destination: &destination, storage, claims, job, progress, share };
+        let puts = Puts::default();
+        let at_work = HashMap::new();
+        let mut worker = Worker {
+            plan: self,
+            destination: &destination,
+            storage,
+            claims,
+            puts,
+            at_work,
+            job,
+            progress,
+            share,
+        };
         let worked = worker.work().await;
         let Worker { claims, share, .. } = worker;
         claims.end().await?;
@@ -119,6 +134,9 @@ struct Worker<'a> {
     /// The root of this storage is the root of the copy.
     storage: Storage,
     claims: Claims,
+    puts: Puts,
+    /// Earlier workers, and whether they are still at work.
+    at_work: HashMap<String, bool>,
     job: &'a Job,
     progress: Progress<'a>,
     share: Share,
@@ -140,6 +158,8 @@ struct Stage<'a> {
     name: String,
     pass: Pass<'a>,
     is_done: bool,
+    /// The workers that had recorded something when this worker began.
+    earlier: HashSet<String>,
     /// The units that count in the progress, and their bytes.
     counted: HashSet<String>,
     bytes: u64,
@@ -159,6 +179,10 @@ impl<'a> Worker<'a> {
     /// Works until the copy is complete.
     async fn work(&mut self) -> CopyResult<()> {
         let mut tasks = self.tasks()?;
+        for stage in tasks.iter_mut().flat_map(|task| &mut task.stages) {
+            let done = self.claims.state(&stage.name).await?.done;
+            stage.earlier = done.into_values().map(|record| record.worker).collect();
+        }
         while self.destination.is_unfinished().await? {
             let (is_whole, has_worked) = match self.rounds(&mut tasks).await {
                 // Another worker, maybe with other passes, found everything copied, and deletes what helped to copy.
@@ -207,7 +231,7 @@ impl<'a> Worker<'a> {
         let mut tasks = Vec::new();
         for (number, node) in self.plan.nodes().iter().enumerate() {
             let Kind::Array(planned) = &node.kind else { continue };
-            let copy = planned.open(below(&self.storage, node.below()), self.plan)?;
+            let copy = planned.open(self.puts.over(&below(&self.storage, node.below())), self.plan)?;
             let passes = planned.work.passes(&planned.source, &copy)?.into_iter().enumerate();
             let stages =
                 passes.map(|(pass, of)| Stage::new(format!("{number}.{pass}{}", of.name()), of)).collect();
@@ -228,7 +252,7 @@ impl<'a> Worker<'a> {
                 is_whole = false;
                 break;
             }
-            if state.done.contains(WHOLE) {
+            if self.is_recorded_whole(stage, &state).await? {
                 is_whole = true;
                 break;
             }
@@ -261,8 +285,7 @@ impl<'a> Worker<'a> {
                 self.tell(bytes);
             }
         }
-        if is_whole {
-            self.claims.finish(&stage.name, WHOLE).await?;
+        if is_whole && self.is_whole(stage).await? {
             stage.is_done = true;
             self.tell(stage.left());
         }
@@ -271,7 +294,7 @@ impl<'a> Worker<'a> {
 
     /// Copies a unit, if no other worker has it.
     async fn unit(&self, stage: &Stage<'_>, unit: &Unit, state: &State) -> CopyResult<Became> {
-        if state.done.contains(&unit.name) {
+        if state.done.contains_key(&unit.name) {
             return Ok(Became::Done);
         }
         let is_claimed = state.claimed.contains(&unit.name);
@@ -280,27 +303,32 @@ impl<'a> Worker<'a> {
         }
         // The state may be old: the dead worker had finished, or even all of the copy is complete. The records are deleted
         // after the marker, so they are looked at first.
-        if is_claimed && self.claims.is_done(&stage.name, &unit.name).await? {
+        if is_claimed && self.claims.state(&stage.name).await?.done.contains_key(&unit.name) {
             return Ok(Became::Done);
         }
         if !self.destination.is_unfinished().await? {
             return Ok(Became::Taken);
         }
-        let (pass, room) = (&stage.pass, &self.plan.room);
-        let told = |bytes| (self.progress)(Event::Bytes(bytes));
-        let mut done = pass.run(Action::Copy, unit, room, &told).await?;
-        if self.job.verify {
-            done += pass.run(Action::Compare, unit, room, &told).await?;
-        }
+        let done = self.copy(&stage.pass, unit, &|bytes| (self.progress)(Event::Bytes(bytes))).await?;
+        let objects = self.puts.count(&stage.pass.keys(unit)?);
         // The record must not outlive what it says in a power cut.
         self.storage.sync().await?;
-        self.claims.finish(&stage.name, &unit.name).await?;
+        self.claims.finish(&stage.name, &unit.name, objects).await?;
         Ok(Became::Copied(done))
+    }
+
+    async fn copy(&self, pass: &Pass<'_>, unit: &Unit, told: Told<'_>) -> CopyResult<Done> {
+        let room = &self.plan.room;
+        let mut done = pass.run(Action::Copy, unit, room, told).await?;
+        if self.job.verify {
+            done += pass.run(Action::Compare, unit, room, told).await?;
+        }
+        Ok(done)
     }
 
     /// Writes the documents, unless another worker does. Returns whether they are written.
     async fn publish(&self, tasks: &[Task<'_>]) -> CopyResult<bool> {
-        let is_claimed = self.is_publishing().await?;
+        let is_claimed = self.claims.holder(DOCUMENTS, DOCUMENTS).await?.is_some();
         if !self.claims.take(DOCUMENTS, DOCUMENTS, is_claimed).await? {
             return Ok(false);
         }
@@ -315,15 +343,99 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Whether a worker has begun to write the documents, because it found everything copied.
-    async fn is_publishing(&self) -> CopyResult<bool> {
-        Ok(self.claims.state(DOCUMENTS).await?.claimed.contains(DOCUMENTS))
+    /// Looks whether a pass is whole, of which all units are recorded as done. One worker looks for all, and copies what
+    /// lacks. Returns whether that is done.
+    async fn is_whole(&mut self, stage: &Stage<'a>) -> CopyResult<bool> {
+        let state = self.claims.state(&stage.name).await?;
+        if self.is_recorded_whole(stage, &state).await? {
+            return Ok(true);
+        }
+        if !self.claims.take(&stage.name, WHOLE, state.claimed.contains(WHOLE)).await?
+            || !self.destination.is_unfinished().await?
+        {
+            return Ok(false);
+        }
+        self.mend(stage).await?;
+        self.claims.finish(&stage.name, WHOLE, 0).await?;
+        Ok(true)
     }
 
-    /// Whether a worker has found everything copied.
+    /// Whether a worker of this run has recorded that a pass is whole.
+    async fn is_recorded_whole(&mut self, stage: &Stage<'a>, state: &State) -> CopyResult<bool> {
+        match state.done.get(WHOLE) {
+            Some(record) => self.is_of_this_run(stage, record).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Copies again what the records say is there, and is not: somebody may have deleted it since. With `verify`, compares
+    /// what no worker of this run has copied, and copies what differs.
+    async fn mend(&mut self, stage: &Stage<'a>) -> CopyResult<()> {
+        let pass = &stage.pass;
+        let (state, stored) = (self.claims.state(&stage.name).await?, pass.stored().await?);
+        let before = self.share.units;
+        let mut units = Box::pin(pass.units(self.job.unit_bytes));
+        while let Some(unit) = units.try_next().await? {
+            let record = state.done.get(&unit.name);
+            let keys = pass.keys(&unit)?;
+            let wanted = match record {
+                Some(record) if !pass.stores_all() => record.objects,
+                // Without a record, nobody knows which chunks are not stored.
+                _ => keys.len() as u64,
+            };
+            let is_there = keys.iter().filter(|key| stored.contains(*key)).count() as u64 >= wanted;
+            let is_known = match record {
+                _ if !self.job.verify => true,
+                Some(record) => self.is_of_this_run(stage, record).await?,
+                None => false,
+            };
+            if is_there && (is_known || self.is_equal(pass, &unit).await?) {
+                continue;
+            }
+            self.share.done += self.copy(pass, &unit, &|_| {}).await?;
+            self.share.units += 1;
+            self.share.bytes += u128::from(unit.bytes);
+        }
+        if self.share.units > before {
+            self.storage.sync().await?;
+        }
+        Ok(())
+    }
+
+    /// Compares a unit with the source.
+    async fn is_equal(&mut self, pass: &Pass<'_>, unit: &Unit) -> CopyResult<bool> {
+        match pass.run(Action::Compare, unit, &self.plan.room, &|_| {}).await {
+            Ok(done) => self.share.done += done,
+            Err(e) if e.kind() == CopyErrorKind::Differs || e.is_corrupt() => return Ok(false),
+            Err(e) => return Err(e),
+        }
+        Ok(true)
+    }
+
+    /// Whether a record is of a worker that was at work together with this one.
+    async fn is_of_this_run(&mut self, stage: &Stage<'_>, record: &Record) -> CopyResult<bool> {
+        if self.claims.is_own(record) || !stage.earlier.contains(&record.worker) {
+            return Ok(true);
+        }
+        if let Some(known) = self.at_work.get(&record.worker) {
+            return Ok(*known);
+        }
+        let found = self.claims.is_at_work(&record.worker).await?;
+        self.at_work.insert(record.worker.clone(), found);
+        Ok(found)
+    }
+
+    /// Whether a worker has found everything copied, and writes the documents or has written them.
     async fn is_copied(&self) -> CopyResult<bool> {
         // The records are deleted after the marker, so they are looked at first.
-        Ok(self.is_publishing().await? || !self.destination.is_unfinished().await?)
+        let publisher = self.claims.holder(DOCUMENTS, DOCUMENTS).await?;
+        if !self.destination.is_unfinished().await? {
+            return Ok(true);
+        }
+        match publisher {
+            Some(worker) => self.claims.is_at_work(&worker).await,
+            None => Ok(false),
+        }
     }
 
     /// Adds bytes that others have copied to the progress.
@@ -335,7 +447,7 @@ impl<'a> Worker<'a> {
 
 impl<'a> Stage<'a> {
     fn new(name: String, pass: Pass<'a>) -> Self {
-        Self { name, pass, is_done: false, counted: HashSet::new(), bytes: 0 }
+        Self { name, pass, is_done: false, earlier: HashSet::new(), counted: HashSet::new(), bytes: 0 }
     }
 
     /// Returns the bytes that do not count in the progress yet.

@@ -3,11 +3,13 @@
 //! A unit is named by what it holds. Workers that cut a pass in other ways, because the source has changed meanwhile or
 //! because they have other memory, have units of other names: nothing is left out, and some of it is copied twice.
 
+use std::collections::HashSet;
+
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use sha2::{Digest, Sha256};
 use zarr_array::Array;
-use zarr_array::traits::{Prefix, StoreError};
-use zarr_hierarchy::objects::TransferError;
+use zarr_array::traits::{Key, Prefix, StoreError};
+use zarr_hierarchy::objects::{TransferError, listed};
 
 use crate::blocks::Blocks;
 use crate::error::{CopyError, CopyResult};
@@ -101,6 +103,30 @@ impl<'a> Pass<'a> {
                 groups(stream::iter(sized), size).map_ok(unit).right_stream()
             }
         }
+    }
+
+    /// Returns the keys that the objects of a unit have in the copy. Chunks may not be stored, see [`stores_all`](Self::stores_all).
+    pub(crate) fn keys(&self, unit: &Unit) -> CopyResult<Vec<Key>> {
+        match (&self.how, &unit.items) {
+            (How::Blocks(blocks), Items::Blocks(indices)) => {
+                let chunks = indices.iter().flat_map(|index| blocks.chunk_indices(index));
+                Ok(chunks.map(|chunk| self.to.chunk_key(&chunk)).collect::<Result<_, _>>()?)
+            }
+            (_, Items::Objects(pairs)) => Ok(pairs.iter().map(|pair| pair.1.clone()).collect()),
+            _ => Err(CopyError::unsupported("the unit belongs to another pass")),
+        }
+    }
+
+    /// Whether an object is stored at each key of a unit.
+    pub(crate) fn stores_all(&self) -> bool {
+        matches!(self.how, How::Objects(_))
+    }
+
+    /// Returns the keys of all objects of the array that the pass writes.
+    pub(crate) async fn stored(&self) -> CopyResult<HashSet<Key>> {
+        let place = Prefix::of_node(self.to.path())?;
+        let keys = listed(self.to.storage(), &place).map_ok(|object| object.key);
+        Ok(keys.try_collect().await?)
     }
 
     /// Copies a unit, or compares it.

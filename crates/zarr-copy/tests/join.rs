@@ -146,6 +146,48 @@ fn what_the_dead_left_is_taken_over() {
     }
 }
 
+/// Kills a worker after so many operations. Returns `None` if it completed the copy before.
+fn killed(plan: &Plan, last: u64) -> Option<Storage> {
+    let to = Storage::from(MemoryStore::new());
+    blocking::join(plan, dying(&to, Some(last)).0, "/", &job(), &|_| {}).err().map(|_| to)
+}
+
+#[test]
+fn what_was_deleted_between_two_runs_is_copied_again() {
+    for (way, plan) in copies(&source()) {
+        let wanted = alone(&plan);
+        for last in (1..).step_by(17) {
+            let Some(to) = killed(&plan, last) else { break };
+            // As `rm -rf copy/*` does, which leaves hidden names.
+            for key in objects(&to).into_keys().filter(|key| !key.starts_with('.')) {
+                block_on(to.delete(&Key::new(key).unwrap())).unwrap();
+            }
+            blocking::join(&plan, to.clone(), "/", &job().verify(last % 2 == 0), &|_| {}).unwrap();
+            same(&objects(&to), &wanted, &format!("{way}, {last} operations"));
+        }
+    }
+}
+
+#[test]
+fn verify_compares_what_an_earlier_run_copied() {
+    for (way, plan) in copies(&source()) {
+        let wanted = alone(&plan);
+        let mut damaged = 0;
+        for last in (1..).step_by(17) {
+            let Some(to) = killed(&plan, last) else { break };
+            let chunk = objects(&to).into_iter().find(|(key, _)| key.contains("/c/"));
+            if let Some((key, mut bytes)) = chunk {
+                bytes[0] ^= 1;
+                block_on(to.put(&Key::new(key).unwrap(), bytes)).unwrap();
+                damaged += 1;
+            }
+            blocking::join(&plan, to.clone(), "/", &job().verify(true), &|_| {}).unwrap();
+            same(&objects(&to), &wanted, &format!("{way}, {last} operations"));
+        }
+        assert!(damaged > 3, "{way}: {damaged}");
+    }
+}
+
 #[test]
 fn a_plain_run_completes_a_job_and_a_job_completes_a_plain_run() {
     for (way, plan) in copies(&source()) {

@@ -4,7 +4,8 @@
 //!
 //! * `.zarr-copy.jobs/JOB/STAGE/UNIT` is a claim. It is created on condition that it does not exist, and holds the name of
 //!   the worker. Only on condition that it has not changed does another worker replace it.
-//! * `.zarr-copy.jobs/JOB/STAGE/UNIT.done` says that the unit is copied.
+//! * `.zarr-copy.jobs/JOB/STAGE/UNIT.OBJECTS.WORKER.done` says that the unit is copied, in how many objects and by which
+//!   worker. All of that is in the key, so that one listing shows it.
 //! * `.zarr-copy.jobs/JOB/workers/NAME` changes as long as the worker lives. No two clocks are compared: a worker counts as
 //!   dead if its object has not changed for as long as the looking worker has waited.
 
@@ -16,11 +17,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use futures_timer::Delay;
 use zarr_array::traits::store::{Listed, Outcome, PutMode, ReadVersion};
 use zarr_array::traits::{ByteRange, Bytes, Key, Prefix};
 use zarr_array::{Storage, block_on};
 
-use super::Job;
+use super::{Job, PATIENCE};
 use crate::error::{CopyError, CopyResult};
 use crate::marker::JOBS;
 use crate::units::Unit;
@@ -62,7 +64,25 @@ struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) claimed: HashSet<String>,
-    pub(super) done: HashSet<String>,
+    pub(super) done: HashMap<String, Record>,
+}
+
+/// What is recorded of a unit that is done.
+#[derive(Debug)]
+pub(super) struct Record {
+    /// The number of objects that hold the unit. Chunks of which all elements are the fill value are not stored.
+    pub(super) objects: u64,
+    /// The worker that copied it.
+    pub(super) worker: String,
+}
+
+impl Record {
+    /// Reads the name of a record without its ending. Returns the unit as well.
+    fn parse(name: &str) -> Option<(String, Self)> {
+        let mut parts = name.rsplitn(3, '.');
+        let (worker, objects, unit) = (parts.next()?, parts.next()?, parts.next()?);
+        Some((unit.to_owned(), Self { objects: objects.parse().ok()?, worker: worker.to_owned() }))
+    }
 }
 
 impl Claims {
@@ -83,7 +103,8 @@ impl Claims {
         let folder = Prefix::new(format!("{}{stage}/", self.root))?;
         let mut state = State::default();
         let add = |object: Listed| match object.key.name().strip_suffix(DONE) {
-            Some(unit) => _ = state.done.insert(unit.to_owned()),
+            // A record that cannot be read does not count: the unit is copied once more.
+            Some(name) => state.done.extend(Record::parse(name)),
             None => _ = state.claimed.insert(object.key.name().to_owned()),
         };
         self.storage.list_each(&folder, add).await?;
@@ -110,18 +131,21 @@ impl Claims {
         }
     }
 
-    /// Records that a unit is done.
-    pub(super) async fn finish(&self, stage: &str, unit: &str) -> CopyResult<()> {
-        Ok(self.storage.put(&self.done(stage, unit)?, self.worker.clone()).await?)
+    /// Records that a unit is done, in so many objects.
+    pub(super) async fn finish(&self, stage: &str, unit: &str, objects: u64) -> CopyResult<()> {
+        let key = Key::new(format!("{}{stage}/{unit}.{objects}.{}{DONE}", self.root, self.worker))?;
+        Ok(self.storage.put(&key, self.worker.clone()).await?)
     }
 
-    /// Whether a unit is done.
-    pub(super) async fn is_done(&self, stage: &str, unit: &str) -> CopyResult<bool> {
-        Ok(self.storage.exists(&self.done(stage, unit)?).await?)
+    /// Returns the worker that has claimed a unit.
+    pub(super) async fn holder(&self, stage: &str, unit: &str) -> CopyResult<Option<String>> {
+        let claim = self.storage.get(&Key::new(format!("{}{stage}/{unit}", self.root))?, LARGEST).await?;
+        Ok(claim.map(|worker| String::from_utf8_lossy(&worker).into_owned()))
     }
 
-    fn done(&self, stage: &str, unit: &str) -> CopyResult<Key> {
-        Ok(Key::new(format!("{}{stage}/{unit}{DONE}", self.root))?)
+    /// Whether this worker has made a record.
+    pub(super) fn is_own(&self, record: &Record) -> bool {
+        record.worker == self.worker
     }
 
     /// Puts units into an order of this worker, so that workers seldom want the same one.
@@ -143,11 +167,26 @@ impl Claims {
         Ok(matches!(outcome, Outcome::Done(_)))
     }
 
+    /// Whether another worker is at work now: its sign of life changes while this worker looks, which may take a lease.
+    pub(super) async fn is_at_work(&self, worker: &str) -> CopyResult<bool> {
+        let (first, since) = (self.sign_of(worker).await?, Instant::now());
+        let mut now = first.clone();
+        while now.is_some() && now == first && since.elapsed() < self.lease {
+            Delay::new((self.lease / 8).min(PATIENCE)).await;
+            now = self.sign_of(worker).await?;
+        }
+        Ok(now.is_some() && now != first)
+    }
+
+    /// Returns the last sign of life of a worker.
+    async fn sign_of(&self, worker: &str) -> CopyResult<Option<Bytes>> {
+        let Ok(key) = Key::new(format!("{}{WORKERS}/{worker}", self.root)) else { return Ok(None) };
+        Ok(self.storage.get(&key, LARGEST).await?)
+    }
+
     /// Whether another worker has given a sign of life within the lease.
     async fn is_alive(&self, worker: &str) -> CopyResult<bool> {
-        let Ok(key) = Key::new(format!("{}{WORKERS}/{worker}", self.root)) else { return Ok(false) };
-        let reply = self.storage.get_ranges(&key, &[ByteRange::All], ReadVersion::Report, LARGEST).await?;
-        let Some(sign) = reply.map(|reply| Bytes::from(reply.bytes.concat())) else { return Ok(false) };
+        let Some(sign) = self.sign_of(worker).await? else { return Ok(false) };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let last = seen.entry(worker.to_owned()).or_insert_with(|| Seen { sign: sign.clone(), since: now });

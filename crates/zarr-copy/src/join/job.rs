@@ -55,8 +55,8 @@ impl Job {
         self
     }
 
-    /// Compares each unit with the source before it is recorded as done, as
-    /// [`RunOptions::verify`](crate::RunOptions::verify).
+    /// Compares each unit with the source before it is recorded as done, and in the end those that an earlier run has
+    /// recorded, as [`RunOptions::verify`](crate::RunOptions::verify). What differs there is copied again.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
