@@ -4,7 +4,7 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::{DocumentName, Documents, Format};
 use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult, store::Listed};
-use zarr_array::{Storage, block_on};
+use zarr_array::{Storage, block_on, node};
 
 /// All keys below a prefix. Ends after the first error.
 #[derive(Debug)]
@@ -157,10 +157,14 @@ impl Iterator for Stored<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.listed.next()? {
-                Ok(listed) => match self.object(listed) {
-                    Some(object) => return Some(Ok(object)),
-                    None => continue,
-                },
+                Ok(listed) => {
+                    let Some(object) = self.object(listed) else { continue };
+                    let looked = match object.chunk {
+                        Ok(_) => Ok(()),
+                        Err(_) => block_on(node::check_stray(self.listed.storage, &object.listed)),
+                    };
+                    return Some(looked.map(|()| object));
+                }
                 Err(e) => return Some(Err(e)),
             }
         }

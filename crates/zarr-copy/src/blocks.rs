@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::ArrayMeta;
 use zarr_array::traits::{ChunkGrid, Prefix};
-use zarr_array::{Array, ArrayErrorKind, Cpu, OpenOptions, Registry, Storage};
+use zarr_array::{Array, ArrayErrorKind, Cpu, OpenOptions, Registry, Storage, node};
 use zarr_hierarchy::objects::listed;
 use zarr_store::MemoryStore;
 
@@ -413,7 +413,10 @@ impl Blocks {
         let mut objects = pin!(listed(array.storage(), &prefix));
         while let Some(object) = objects.try_next().await? {
             // A stray object is not part of the array.
-            let Some(chunk) = chunk_at(array, &object.key) else { continue };
+            let Some(chunk) = chunk_at(array, &object.key) else {
+                node::check_stray(array.storage(), &object).await?;
+                continue;
+            };
             let spans = chunk.iter().enumerate().map(|(dim, i)| {
                 let span = array.chunk_grid().span(dim, *i)?;
                 let end = span.end.min(self.shape[dim]);

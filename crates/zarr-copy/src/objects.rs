@@ -141,16 +141,19 @@ fn prefix(source: &Array) -> Result<Prefix, TransferError> {
     Prefix::of_node(source.path()).map_err(TransferError::From)
 }
 
-/// Returns the stored chunks of the source with their keys in the copy; all chunks if the source cannot list.
+/// Returns the stored chunks of the source with their keys in the copy; all chunks if the source cannot list. What is no
+/// chunk and cannot be read is an error.
 pub(crate) fn all<'a>(
     source: &'a Array,
     prefix: &'a Prefix,
     copy: &'a Array,
 ) -> impl Stream<Item = StoreResult<Pair>> + Send + 'a {
     if source.storage().capabilities().list {
-        let pair = move |object: Listed| {
-            let index = chunk_at(source, &object.key);
-            future::ready(index.map(|index| Ok((object, copy.chunk_key(&index)?))).transpose())
+        let pair = move |object: Listed| async move {
+            match chunk_at(source, &object.key) {
+                Some(index) => Ok(Some((object, copy.chunk_key(&index)?))),
+                None => node::check_stray(source.storage(), &object).await.map(|()| None),
+            }
         };
         return Either::Left(listed(source.storage(), prefix).try_filter_map(pair));
     }

@@ -1,20 +1,21 @@
 //! Lists directories in the order of keys, page by page.
 //!
 //! Objects are regular files and links to them. Not listed are names that no key can have (not UTF-8, or with a
-//! backslash), files of writers, FIFOs, sockets and devices (a directory that holds one is, because it can be a
-//! document), broken links, and links to a directory that contains them:
+//! backslash), files of writers, and links to a directory that contains them:
 //! its files are listed by their own paths, and the link would make endless keys. Below a link to a directory of the
 //! store, further such links are not listed either: directories that link to each other would be listed once for each
 //! order of the links.
-//! A link that cannot be followed is listed, so that reading it returns the error. A directory that cannot be read is
-//! an error.
+//!
+//! What cannot be seen is not absent. FIFOs, sockets, devices, and links that lead nowhere or cannot be followed are
+//! listed, so that reading them returns the error. Among the entries of one directory, a link that leads nowhere is a
+//! prefix, because it may stand for a node. A directory that cannot be read is an error.
 
 use std::ffi::CStr;
 
 use rustix::fs::{Dir as Names, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use zarr_traits::{
-    Key, Prefix, StoreErrorKind, StoreResult,
+    Key, Prefix, StoreError, StoreErrorKind, StoreResult,
     store::{Dir, List, ListDir, Listed, Page},
 };
 
@@ -27,6 +28,7 @@ const ABOVE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOE
 /// A page while it is filled.
 struct Walk<'a> {
     after: Option<&'a str>,
+    links: Links,
     entries: Vec<Listed>,
     more: bool,
     /// The smallest number of keys in a page.
@@ -43,21 +45,36 @@ impl Walk<'_> {
     }
 }
 
+/// What a listing does with links to directories.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Follow,
+    Refuse,
+}
+
 /// An entry of a directory.
 enum Entry {
     /// The name of a regular file.
     Object(String),
     /// The name of a directory, with its slash.
     Directory(String),
-    /// A FIFO, a socket or a device.
-    Irregular,
+    /// The name of a link that leads nowhere. It may have led to a file or to a directory.
+    Broken(String),
+}
+
+/// What a link leads to.
+enum Target {
+    Is(FileType),
+    Nothing,
+    /// A directory that contains the link, or that is listed by its own path.
+    Again,
 }
 
 impl FsStore {
     /// Adds the keys below `prefix`, in order. In byte order `a.b` comes before `a/b`, so directories are sorted with
     /// their slash.
     fn walk(&self, prefix: &str, walk: &mut Walk<'_>) -> StoreResult<()> {
-        for name in self.sorted(prefix)? {
+        for name in self.sorted(prefix, "", walk.links)? {
             let path = format!("{prefix}{name}");
             let is_directory = path.ends_with('/');
             // A key after `a/` comes after all keys below `a/`, unless it is one of them.
@@ -82,18 +99,20 @@ impl FsStore {
     fn holds_object(&self, prefix: &str) -> StoreResult<bool> {
         let mut below = Vec::new();
         let mut found = false;
-        let looked = self.entries(prefix, |entry| {
+        let looked = self.entries(prefix, Links::Follow, |entry| {
             match entry {
                 Entry::Directory(name) => below.push(name),
-                // Reading an irregular file returns an error: the directory must not look empty.
-                Entry::Object(_) | Entry::Irregular => found = true,
+                // Reading an irregular file or a broken link returns an error: the directory must not look empty.
+                Entry::Object(_) | Entry::Broken(_) => found = true,
             }
             !found
         });
         match looked {
             Ok(()) if found => return Ok(true),
             // The content is unknown; reading the directory returns the error.
-            Err(e) if e.kind() == StoreErrorKind::PermissionDenied => return Ok(true),
+            Err(e) if matches!(e.kind(), StoreErrorKind::PermissionDenied | StoreErrorKind::Io) => {
+                return Ok(true);
+            }
             looked => looked?,
         }
         for name in below {
@@ -104,13 +123,13 @@ impl FsStore {
         Ok(false)
     }
 
-    /// Returns the names in the directory of `prefix`, in the order of keys.
-    fn sorted(&self, prefix: &str) -> StoreResult<Vec<String>> {
+    /// Returns the names in the directory of `prefix`, in the order of keys. Names of broken links end with `broken`.
+    fn sorted(&self, prefix: &str, broken: &str, links: Links) -> StoreResult<Vec<String>> {
         let mut names = Vec::new();
-        self.entries(prefix, |entry| {
+        self.entries(prefix, links, |entry| {
             match entry {
                 Entry::Object(name) | Entry::Directory(name) => names.push(name),
-                Entry::Irregular => {}
+                Entry::Broken(name) => names.push(name + broken),
             }
             true
         })?;
@@ -119,10 +138,10 @@ impl FsStore {
     }
 
     /// Calls `each` with the entries of the directory of `prefix`, unsorted, while it returns `true`.
-    fn entries(&self, prefix: &str, mut each: impl FnMut(Entry) -> bool) -> StoreResult<()> {
+    fn entries(&self, prefix: &str, links: Links, mut each: impl FnMut(Entry) -> bool) -> StoreResult<()> {
         let error = |e| failed(e, "cannot list the directory").with_key(prefix);
         let Some(dir) = present(self.root.directory(prefix)).map_err(error)? else {
-            return Ok(());
+            return self.root.check_absent(prefix).map_err(|e| e.with_key(prefix));
         };
         for entry in Names::new(dir).map_err(error)? {
             let entry = match entry {
@@ -137,15 +156,24 @@ impl FsStore {
             if is_dot(entry.file_name()) || name.contains('\\') || is_hidden(name) {
                 continue;
             }
-            let kind = match entry.file_type() {
-                FileType::Symlink | FileType::Unknown => self.kind_at_end(prefix, name)?,
-                kind => Some(kind),
+            let target = match entry.file_type() {
+                FileType::Symlink | FileType::Unknown => self.target(prefix, name)?,
+                kind => Target::Is(kind),
             };
-            let entry = match kind {
-                Some(FileType::RegularFile) => Entry::Object(name.to_owned()),
-                Some(FileType::Directory) => Entry::Directory(format!("{name}/")),
-                Some(_) => Entry::Irregular,
-                None => continue,
+            if links == Links::Refuse
+                && entry.file_type() != FileType::Directory
+                && matches!(target, Target::Is(FileType::Directory) | Target::Again)
+                && self.root.is_link(&format!("{prefix}{name}")).map_err(error)?
+            {
+                let message = "a link to a directory: what is behind it may belong to somebody else";
+                let e = StoreError::new(StoreErrorKind::PermissionDenied, message);
+                return Err(e.with_key(format!("{prefix}{name}")));
+            }
+            let entry = match target {
+                Target::Is(FileType::Directory) => Entry::Directory(format!("{name}/")),
+                Target::Is(_) => Entry::Object(name.to_owned()),
+                Target::Nothing => Entry::Broken(name.to_owned()),
+                Target::Again => continue,
             };
             if !each(entry) {
                 break;
@@ -154,23 +182,28 @@ impl FsStore {
         Ok(())
     }
 
-    /// Returns the type of the target of a link.
-    fn kind_at_end(&self, prefix: &str, name: &str) -> StoreResult<Option<FileType>> {
+    /// Returns what a link leads to, or what an entry of unknown type is.
+    fn target(&self, prefix: &str, name: &str) -> StoreResult<Target> {
         let path = format!("{prefix}{name}");
         let stat = match self.root.stat(&path) {
             Ok(Some(stat)) => stat,
-            Ok(None) => return Ok(None),
+            Ok(None) => {
+                let is_link =
+                    self.root.is_link(&path).map_err(|e| failed(e, "cannot inspect").with_key(&path))?;
+                // Otherwise it was deleted meanwhile.
+                return Ok(if is_link { Target::Nothing } else { Target::Again });
+            }
             // Reading it returns the error.
-            Err(_) => return Ok(Some(FileType::RegularFile)),
+            Err(_) => return Ok(Target::Is(FileType::RegularFile)),
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
         if kind == FileType::Directory {
             let again = self.passes_link(prefix)? && self.leads_inside(&path)?;
             if again || self.is_inside(&stat, prefix)? {
-                return Ok(None);
+                return Ok(Target::Again);
             }
         }
-        Ok(Some(kind))
+        Ok(Target::Is(kind))
     }
 
     /// Whether a directory of `prefix` is a link.
@@ -221,10 +254,11 @@ fn is_same(a: &Stat, b: &Stat) -> bool {
 }
 
 impl FsStore {
-    pub(crate) fn list(&self, List { prefix, after, .. }: List<'_>) -> StoreResult<Page> {
+    pub(crate) fn list(&self, List { prefix, after, refuses_links, .. }: List<'_>) -> StoreResult<Page> {
         check(prefix.as_str())?;
         let after = after.map(Key::as_str);
-        let mut walk = Walk { after, entries: Vec::new(), more: false, page: self.page, again: 0 };
+        let links = if refuses_links { Links::Refuse } else { Links::Follow };
+        let mut walk = Walk { after, links, entries: Vec::new(), more: false, page: self.page, again: 0 };
         self.walk(prefix.as_str(), &mut walk)?;
         Ok(Page::new(walk.entries, walk.more))
     }
@@ -232,7 +266,7 @@ impl FsStore {
     pub(crate) fn list_dir(&self, ListDir { prefix, .. }: ListDir<'_>) -> StoreResult<Dir> {
         check(prefix.as_str())?;
         let mut dir = Dir::default();
-        for name in self.sorted(prefix.as_str())? {
+        for name in self.sorted(prefix.as_str(), "/", Links::Follow)? {
             let path = format!("{prefix}{name}");
             if !name.ends_with('/') {
                 dir.objects.push(Listed::new(Key::new(path)?));

@@ -91,6 +91,27 @@ impl Root {
         Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink))
     }
 
+    /// Fails if nothing was found at `path` because a link leads nowhere: such an object is not absent, it cannot be seen.
+    /// Costs two system calls if the directory of `path` is there; otherwise one, and one for each directory from the root
+    /// down to the first that is absent.
+    pub(crate) fn check_absent(&self, path: &str) -> StoreResult<()> {
+        let error = |e| failed(e, "cannot inspect");
+        let path = path.trim_end_matches('/');
+        let above = path.rfind('/').unwrap_or(0);
+        let seen = if above > 0 && self.stat(&path[..above]).map_err(error)?.is_some() { above } else { 0 };
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        for path in ends.filter(|end| *end > seen).map(|end| &path[..end]) {
+            let found =
+                present(rustix::fs::statat(&*self.dir, path, AtFlags::SYMLINK_NOFOLLOW)).map_err(error)?;
+            let Some(found) = found else { break };
+            let is_link = FileType::from_raw_mode(found.st_mode) == FileType::Symlink;
+            if is_link && self.stat(path).map_err(error)?.is_none() {
+                return Err(StoreError::new(StoreErrorKind::Io, format!("the link {path:?} leads nowhere")));
+            }
+        }
+        Ok(())
+    }
+
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn open_at(&self, path: &str, flags: OFlags) -> Result<OwnedFd> {
         use rustix::fs::ResolveFlags;

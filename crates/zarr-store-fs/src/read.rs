@@ -96,6 +96,7 @@ impl FsStore {
     /// Opens the object at `key`. Returns it with its file status.
     pub(crate) fn open_object(&self, key: &Key) -> StoreResult<Option<(Opened, rustix::fs::Stat)>> {
         let Some(file) = self.root.file(key).map_err(|e| failed(e, "cannot open"))? else {
+            self.root.check_absent(key.as_str())?;
             return Ok(None);
         };
         let stat = rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?;
@@ -113,7 +114,7 @@ impl FsStore {
         let expected = read.into.expected();
         if let ([ByteRange::All], ReadVersion::Any, 1..) = (read.ranges, read.version, expected) {
             match self.root.file(read.key).map_err(|e| failed(e, "cannot open"))? {
-                None => return Ok(None),
+                None => return self.root.check_absent(read.key.as_str()).map(|()| None),
                 Some(file) if is_all(&file, read.into)? => return Ok(Some(ObjectMeta::new(expected, None))),
                 Some(_) => read.into.clear(),
             }
@@ -148,7 +149,8 @@ impl FsStore {
             Some(stat) if is_object(&stat)? => {
                 Ok(Some(ObjectMeta::new(size_of(&stat), Some(version_of(&stat)))))
             }
-            _ => Ok(None),
+            Some(_) => Ok(None),
+            None => self.root.check_absent(key.as_str()).map(|()| None),
         }
     }
 }

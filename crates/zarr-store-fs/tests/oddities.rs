@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
     ByteRange, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on,
-    store::{PutMode, Read, ReadBuffer, ReadVersion},
+    store::{Answer, List, Op, PutMode, Read, ReadBuffer, ReadVersion},
 };
 
 struct Fixture {
@@ -107,8 +107,8 @@ fn reading_a_file_that_is_not_regular_is_an_error() {
             assert_eq!(kind, Some(StoreErrorKind::Io), "{name}");
         }
     }
-    // A link that cannot be followed is listed, so that reading it returns the error. The others are not objects.
-    assert_eq!(list(&at.store).unwrap(), ["itself"]);
+    // They are listed, so that reading them returns the error.
+    assert_eq!(list(&at.store).unwrap(), ["itself", "null", "pipe", "random", "socket", "tty", "zero"]);
 }
 
 /// A FIFO can have the name of a document, so a directory with a FIFO is not listed as if it were empty.
@@ -124,7 +124,44 @@ fn a_directory_with_an_irregular_file_is_listed() {
     let dir = block_on(Storage::from(at.store.clone()).list_dir(&Prefix::root())).unwrap();
     let prefixes: Vec<&str> = dir.prefixes.iter().map(Prefix::as_str).collect();
     assert_eq!(prefixes, ["device/", "pipe/"]);
-    assert!(dir.objects.is_empty() && list(&at.store).unwrap().is_empty());
+    assert!(dir.objects.is_empty());
+    assert_eq!(list(&at.store).unwrap(), ["device/zarr.json", "pipe/zarr.json"]);
+}
+
+/// The disk behind a link is not mounted, or git-annex has not fetched the content: the object is not absent.
+#[test]
+fn what_is_behind_a_broken_link_is_an_error_and_not_absent() {
+    let at = Fixture::new();
+    at.file("root/a/zarr.json", "{}");
+    for (to, name) in [("../../disk/c", "a/c"), ("no/where", "chunk"), ("../disk", "node"), ("b", "a/b")] {
+        at.link(to, name);
+    }
+    // The target of a link may be a link that leads nowhere.
+    at.link("chunk", "twice");
+    for name in ["a/c", "a/c/0", "a/c/0/0", "chunk", "chunk/0", "node/zarr.json", "twice"] {
+        for kind in kinds(&at.store, name) {
+            assert_eq!(kind, Some(StoreErrorKind::Io), "{name}");
+        }
+    }
+    let e = get(&at.store, "a/c/0/0").unwrap_err();
+    assert_eq!(e.to_string(), "key \"a/c/0/0\": the link \"a/c\" leads nowhere");
+    for name in ["a/d", "a/d/0/0", "b", "a/zarr.json/0"] {
+        assert_eq!(get(&at.store, name).unwrap(), None, "{name}");
+    }
+    assert_eq!(list(&at.store).unwrap(), ["a/b", "a/c", "a/zarr.json", "chunk", "node", "twice"]);
+    let storage = Storage::from(at.store.clone());
+    let dir = block_on(storage.list_dir(&Prefix::root())).unwrap();
+    let prefixes: Vec<&str> = dir.prefixes.iter().map(Prefix::as_str).collect();
+    assert_eq!(prefixes, ["a/", "chunk/", "node/", "twice/"]);
+    for prefix in ["node/", "a/c/", "a/c/0/"] {
+        let e = block_on(storage.list(&Prefix::new(prefix).unwrap(), None)).unwrap_err();
+        assert_eq!(e.kind(), StoreErrorKind::Io, "{prefix}");
+    }
+    // A put replaces the link, and deleting removes it.
+    block_on(storage.put(&key("chunk"), "x")).unwrap();
+    assert_eq!(get(&at.store, "chunk").unwrap().unwrap(), "x");
+    block_on(storage.delete(&key("a/c"))).unwrap();
+    assert_eq!(get(&at.store, "a/c/0/0").unwrap(), None);
 }
 
 #[test]
@@ -185,6 +222,31 @@ fn a_link_to_a_parent_directory_is_neither_followed_nor_listed() {
     // The listing would be endless, and an error would hide everything else.
     assert_eq!(list(&at.store).unwrap(), ["a/b/c"]);
     assert_eq!(get(&at.store, "a/b/up/b/c").unwrap().unwrap(), "x");
+}
+
+#[test]
+fn a_listing_that_refuses_links_refuses_those_to_directories() {
+    let at = Fixture::new();
+    at.file("root/a/k", "x");
+    at.file("outside/k", "theirs");
+    let storage = Storage::from(at.store.clone());
+    let list = || {
+        let (root, below) = (Prefix::root(), Prefix::new("a/").unwrap());
+        let all = block_on(storage.call(Op::List(List::new(&root).refusing_links())));
+        let some = block_on(storage.call(Op::List(List::new(&below).refusing_links())));
+        [all, some].map(|answer| {
+            answer.and_then(Answer::into_page).map(|page| page.entries.len()).map_err(|e| e.kind())
+        })
+    };
+    // A put replaces a link to a file, and does not follow it.
+    at.link("../outside/k", "file");
+    assert_eq!(list(), [Ok(2), Ok(1)]);
+    for (to, name) in [("../outside", "b"), ("a", "here"), ("..", "a/up")] {
+        at.link(to, name);
+        assert_eq!(list()[0], Err(StoreErrorKind::PermissionDenied), "{name}");
+        assert_eq!(list()[1].is_err(), name.starts_with("a/"), "{name}");
+        fs::remove_file(at.store.path().join(name)).unwrap();
+    }
 }
 
 #[test]

@@ -53,9 +53,11 @@ impl Prefixed {
         listed.into_iter().map(outside).collect()
     }
 
-    async fn list(&self, List { prefix, after, .. }: List<'_>) -> StoreResult<Page> {
-        let after = after.map(|key| self.inside(key)).transpose()?;
-        let page = self.storage.list(&self.inside_prefix(prefix)?, after.as_ref()).await?;
+    async fn list(&self, list: List<'_>) -> StoreResult<Page> {
+        let after = list.after.map(|key| self.inside(key)).transpose()?;
+        let prefix = self.inside_prefix(list.prefix)?;
+        let inside = list.at(&prefix).after(after.as_ref());
+        let page = self.storage.call(Op::List(inside)).await?.into_page()?;
         Ok(Page::new(self.outside_listed(page.entries)?, page.more))
     }
 

@@ -211,6 +211,21 @@ impl Storage {
         Ok(self.head(key).await?.is_some())
     }
 
+    /// Stores a document at `key` under a condition, as [`put_if`](Self::put_if). A power cut leaves a document that is
+    /// replaced, or the new one.
+    ///
+    /// # Errors
+    /// As [`put_if`](Self::put_if).
+    pub async fn put_document(
+        &self,
+        key: &Key,
+        value: impl Into<Bytes>,
+        mode: PutMode<'_>,
+    ) -> StoreResult<Outcome> {
+        let parts = [value.into()];
+        self.call(Op::Put(Put::new(key, &parts, mode).keeping_old())).await?.into_outcome()
+    }
+
     /// Stores `value` at `key` and replaces an existing object.
     ///
     /// # Errors

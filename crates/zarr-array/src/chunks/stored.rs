@@ -1,11 +1,12 @@
 //! Which chunks are stored, and erasing them.
 
-use zarr_traits::{Key, store::Listed};
+use zarr_traits::{Key, StoreResult, store::Listed};
 
 use super::Chunk;
 use crate::array::Array;
 use crate::core::Core;
 use crate::error::{ArrayError, ArrayResult};
+use crate::node;
 
 /// A chunk that is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Array {
     pub async fn stored_chunks(&self) -> ArrayResult<Vec<StoredChunk>> {
         let core = &*self.core;
         let mut stored = Vec::new();
-        let listed = core.storage.list_each(&core.prefix, |listed| stored.extend(core.stored(listed)));
+        let listed = core.each_stored(|chunk| stored.push(chunk));
         listed.await.map_err(|e| ArrayError::from(e).in_array(self.path()))?;
         stored.sort_unstable_by(|a, b| a.chunk.index().cmp(b.chunk.index()));
         Ok(stored)
@@ -66,12 +67,10 @@ impl Array {
         let chunks = self.chunk_counts().iter().copied().fold(1, u64::saturating_mul);
         let bytes = core.bytes_of(&core.shape);
         let mut info = StorageInfo { chunks, bytes, stored_chunks: 0, stored_bytes: Some(0) };
-        let listed = core.storage.list_each(&core.prefix, |listed| {
-            if let Some(stored) = core.stored(listed) {
-                info.stored_chunks += 1;
-                let sum = info.stored_bytes.zip(stored.size);
-                info.stored_bytes = sum.map(|(sum, size)| sum.saturating_add(size));
-            }
+        let listed = core.each_stored(|stored| {
+            info.stored_chunks += 1;
+            let sum = info.stored_bytes.zip(stored.size);
+            info.stored_bytes = sum.map(|(sum, size)| sum.saturating_add(size));
         });
         listed.await.map_err(|e| ArrayError::from(e).in_array(self.path()))?;
         Ok(info)
@@ -113,11 +112,25 @@ impl Core {
         Ok(self.key(index)?)
     }
 
+    /// Calls `each` with every stored chunk.
+    async fn each_stored(&self, mut each: impl FnMut(StoredChunk)) -> StoreResult<()> {
+        let mut strays = Vec::new();
+        let add = |listed: Listed| match self.stored(&listed) {
+            Some(chunk) => each(chunk),
+            None => strays.push(listed),
+        };
+        self.storage.list_each(&self.prefix, add).await?;
+        for stray in &strays {
+            node::check_stray(&self.storage, stray).await?;
+        }
+        Ok(())
+    }
+
     /// Returns the chunk whose object this is, or `None` if it is not the object of a chunk inside the array.
-    fn stored(&self, listed: Listed) -> Option<StoredChunk> {
+    fn stored(&self, listed: &Listed) -> Option<StoredChunk> {
         let name = listed.key.as_str().strip_prefix(self.prefix.as_str())?;
         let index = self.keys.decode(name, self.shape.len())?;
         let chunk = self.chunk(&index).ok()?;
-        Some(StoredChunk { chunk, key: listed.key, size: listed.meta.size })
+        Some(StoredChunk { chunk, key: listed.key.clone(), size: listed.meta.size })
     }
 }

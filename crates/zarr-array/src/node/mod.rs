@@ -16,7 +16,10 @@ pub use crate::feed::on_threads;
 use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;
 use zarr_meta::{Diagnostic, DocumentName, Documents, Format, NodeMeta, Sink, Strict};
-use zarr_traits::{ByteRange, Bytes, Key, Limits, Prefix, Storage, StoreResult, Version, store::ReadVersion};
+use zarr_traits::{
+    ByteRange, Bytes, Key, Limits, Prefix, Storage, StoreResult, Version,
+    store::{Listed, ReadVersion},
+};
 
 use crate::core::PartialWrites;
 use crate::error::ArrayResult;
@@ -49,6 +52,18 @@ pub async fn documents(
     limits: &Limits,
 ) -> ArrayResult<Documents> {
     in_steps(storage, prefix, Documents::steps(format), limits).await
+}
+
+/// Looks at an object of a listing that is neither a chunk nor a document, if the store has not looked at it: one that
+/// cannot be read, such as a link that leads nowhere, may hide chunks behind it.
+///
+/// # Errors
+/// Those of the store.
+pub async fn check_stray(storage: &Storage, object: &Listed) -> StoreResult<()> {
+    if object.meta.size.is_none() {
+        storage.head(&object.key).await?;
+    }
+    Ok(())
 }
 
 async fn in_steps(
@@ -154,7 +169,7 @@ pub(crate) fn absent(what: &str, format: Option<Format>) -> String {
 
 /// A document with its version in the store.
 #[derive(Debug)]
-struct Stored {
+pub(crate) struct Stored {
     name: DocumentName,
     bytes: Bytes,
     version: Option<Version>,
@@ -172,7 +187,7 @@ async fn document(
 }
 
 /// Reads those of the named documents that exist, bypassing caches.
-async fn stored(
+pub(crate) async fn stored(
     storage: &Storage,
     prefix: &Prefix,
     names: &[DocumentName],
@@ -187,6 +202,6 @@ async fn stored(
 }
 
 /// The documents without their versions.
-fn bare(stored: &[Stored]) -> Documents {
+pub(crate) fn bare(stored: &[Stored]) -> Documents {
     stored.iter().fold(Documents::new(), |all, one| all.with(one.name, one.bytes.clone()))
 }

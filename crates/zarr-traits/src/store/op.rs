@@ -200,12 +200,27 @@ pub struct List<'a> {
     pub prefix: &'a Prefix,
     /// Only keys after this one, in the order of their bytes.
     pub after: Option<&'a Key>,
+    /// Whether a link to a directory below the prefix is an error. Stores without links need not look at this.
+    pub refuses_links: bool,
 }
 
 impl<'a> List<'a> {
     /// Lists the first page below `prefix`.
     pub fn new(prefix: &'a Prefix) -> Self {
-        Self { prefix, after: None }
+        Self { prefix, after: None, refuses_links: false }
+    }
+
+    /// Makes a link to a directory below the prefix an error, for a caller that will replace or delete what it lists: what
+    /// is behind a link may belong to somebody else.
+    #[must_use]
+    pub fn refusing_links(self) -> Self {
+        Self { refuses_links: true, ..self }
+    }
+
+    /// Lists below another prefix in the same way, for a layer that changes keys.
+    #[must_use]
+    pub fn at(self, prefix: &'a Prefix) -> Self {
+        Self { prefix, ..self }
     }
 
     /// Lists only keys after this one.
@@ -281,12 +296,22 @@ pub struct Put<'a> {
     pub parts: &'a [Bytes],
     /// The condition.
     pub mode: PutMode<'a>,
+    /// Whether a power cut must leave the old value or the new one: the new one is on the disk before it takes the place of
+    /// the old one. For small objects that cannot be made again, such as documents. Stores that always keep what they have
+    /// acknowledged need not look at this.
+    pub keeps_old: bool,
 }
 
 impl<'a> Put<'a> {
     /// Stores the concatenation of `parts` at `key`.
     pub fn new(key: &'a Key, parts: &'a [Bytes], mode: PutMode<'a>) -> Self {
-        Self { key, parts, mode }
+        Self { key, parts, mode, keeps_old: false }
+    }
+
+    /// Keeps the value that is replaced until the new one is on the disk.
+    #[must_use]
+    pub fn keeping_old(self) -> Self {
+        Self { keeps_old: true, ..self }
     }
 
     /// Returns the same put at another key, for a layer that changes keys.
