@@ -201,10 +201,11 @@ pub(crate) fn mirror(
     delete: bool,
     by_size: bool,
     dry_run: bool,
+    force: bool,
     look: Option<Bound<'_, PyAny>>,
 ) -> PyResult<BTreeMap<&'static str, (u64, u64)>> {
     let mirror = result(py, Mirror::new(from_.0.clone(), from_path, to.0.clone(), path))?;
-    let mirror = mirror.delete(delete).by_size(by_size).dry_run(dry_run);
+    let mirror = mirror.delete(delete).by_size(by_size).dry_run(dry_run).force(force);
     let told = Told::default();
     let tell = |key: &str, bytes: u64| told.add(key, bytes);
     let done = result(py, cancellable(py, mirror.run(&tell), told.look(look))?)?;

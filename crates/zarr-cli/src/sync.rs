@@ -24,7 +24,8 @@ use crate::target::Target;
 /// first, then metadata, and objects are deleted last.
 ///
 /// Chunks that SRC does not store are deleted in DST as well: they would be read instead of the fill value. Nodes and
-/// other objects that only DST has stay, unless --delete is given. For other chunks, codecs or another format use `copy`.
+/// other objects that only DST has stay, unless --delete is given. What cannot be seen in SRC, such as a link to a disk that
+/// is not mounted, is an error and not deleted in DST; so is a link to a folder below DST. For other chunks, codecs or another format use `copy`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -37,6 +38,9 @@ pub(crate) struct Args {
     /// Delete everything in DST that SRC lacks: nodes, and objects that belong to no node.
     #[arg(long)]
     delete: bool,
+    /// Replace documents of DST that can be read also by documents of SRC that cannot, such as empty ones.
+    #[arg(long)]
+    force: bool,
     /// Take objects of the same size for equal, without reading them. Changed chunks without compression are not noticed.
     #[arg(long)]
     size_only: bool,
@@ -69,7 +73,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         false => Failure::from(e).within(format_args!("{:?}", shown(&args.destination))),
     };
     let mirror = Mirror::new(source.storage.clone(), &source.path, storage, &node).map_err(fail)?;
-    let mirror = mirror.delete(args.delete).by_size(args.size_only).dry_run(args.dry_run);
+    let mirror = mirror.delete(args.delete).by_size(args.size_only).dry_run(args.dry_run).force(args.force);
     let progress = if args.quiet { Progress::new(0, true) } else { Progress::objects() };
     let _interruptible = interrupt::saying("the same command goes on with what is left".to_owned());
     let done = block_on(mirror.run(&|key, _| {

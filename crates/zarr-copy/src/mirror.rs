@@ -7,12 +7,12 @@ use std::pin::pin;
 
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use zarr_array::node::{self, Writing};
-use zarr_array::traits::store::Listed;
+use zarr_array::traits::store::{Listed, PutMode};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{ArrayErrorKind, Format, Limits, Storage};
 use zarr_hierarchy::objects::{Moved, Transfer, TransferError};
 
-use self::nodes::{Nodes, is_document, order};
+use self::nodes::{Nodes, is_document, is_valid, order};
 use self::pairs::{Pair, Place, pairs};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::marker;
@@ -55,7 +55,10 @@ const MEMORY: u64 = 512 << 20;
 ///
 /// Chunks that the source does not store are deleted, because they would be read instead of the fill value; so are
 /// documents that a node of the source lacks. Everything else that only the destination has stays, unless
-/// [`delete`](Self::delete) is set.
+/// [`delete`](Self::delete) is set. Only objects are deleted that the one listing held which was compared.
+///
+/// What cannot be seen is not absent: a link that leads nowhere, or a directory that cannot be read, is an error before
+/// anything is deleted. Nothing is written or deleted behind a link to a directory below the destination: it is an error.
 #[derive(Debug, Clone)]
 pub struct Mirror {
     source: Place,
@@ -63,6 +66,7 @@ pub struct Mirror {
     deletes: bool,
     by_size: bool,
     is_dry: bool,
+    is_forced: bool,
 }
 
 /// The numbers of objects that a [`Mirror`] has written, compared and deleted.
@@ -91,8 +95,8 @@ struct Compared {
     nodes: Nodes,
     /// The documents of the source that differ, by their keys below it.
     documents: Vec<(String, Bytes)>,
-    /// Whether the destination has objects that the source lacks.
-    has_others: bool,
+    /// The objects of the destination that the source lacks, with their keys below it.
+    others: Vec<(String, Listed)>,
 }
 
 /// What an object of the source is to the destination.
@@ -123,7 +127,7 @@ impl Mirror {
         let source = place(source.into(), source_path).map_err(CopyError::of_source)?;
         let there = place(to.into(), path)?;
         there.storage.check_writable()?;
-        Ok(Self { source, there, deletes: false, by_size: false, is_dry: false })
+        Ok(Self { source, there, deletes: false, by_size: false, is_dry: false, is_forced: false })
     }
 
     /// Sets whether to delete everything that the source lacks: nodes, and objects that belong to no node.
@@ -148,11 +152,21 @@ impl Mirror {
         self
     }
 
+    /// Sets whether a document that can be read is replaced by one of the source that cannot: one that is empty or cut, for
+    /// example.
+    #[must_use]
+    pub fn force(mut self, force: bool) -> Self {
+        self.is_forced = force;
+        self
+    }
+
     /// Compares the objects, and writes those that differ.
     ///
     /// # Errors
     /// [`NotFound`](ArrayErrorKind::NotFound) if the source is no node; [`Taken`](CopyErrorKind::Taken) if one side is an
     /// unfinished copy, or if the destination is no node and has objects that would be deleted;
+    /// [`Metadata`](ArrayErrorKind::Metadata) if a document of the source cannot be read, but that of the destination can,
+    /// unless [`force`](Self::force) is set;
     /// [`Settings`](CopyErrorKind::Settings) if the group around the destination has another format; and those of the
     /// storages. What is written stays, and the next run goes on.
     pub async fn run(&self, progress: Mirroring<'_>) -> CopyResult<Mirrored> {
@@ -163,10 +177,14 @@ impl Mirror {
             let Place { storage, root } = &self.there;
             node::create_above(storage, root, format, &Writing::default()).await?;
         }
-        let Compared { mut sum, nodes, documents, has_others } = self.put_chunks(progress).await?;
-        if has_others {
-            self.count_others(&nodes, there.make_node(), &mut sum).await?;
+        let Compared { mut sum, nodes, documents, mut others } = self.put_chunks(progress).await?;
+        if !nodes.has_root() {
+            let root = self.source.root.node_path();
+            let message = format!("the listing lacks the document of the node {root:?}, which is there");
+            return Err(CopyError::node(ArrayErrorKind::Conflict, message).of_source());
         }
+        self.count_others(&others, &nodes, there.make_node(), &mut sum).await?;
+        others.retain(|(below, _)| self.is_doomed(&nodes, below));
         if self.is_dry {
             return Ok(sum);
         }
@@ -174,9 +192,7 @@ impl Mirror {
             self.there.storage.sync().await?;
         }
         let mut touched = self.put_documents(documents).await?;
-        if sum.deleted.objects > 0 {
-            touched.extend(self.delete_others(&nodes, progress).await?);
-        }
+        touched.extend(self.delete_all(&others, progress).await?);
         if !touched.is_empty() {
             touched.extend(node::above(&self.there.root));
             let Place { storage, root } = &self.there;
@@ -209,25 +225,33 @@ impl Mirror {
         let at_once =
             node::at_once(&self.source.storage).max(node::at_once(&self.there.storage)).min(AT_ONCE);
         let one = |pair: CopyResult<Pair>| async move {
-            let pair = pair?;
-            let Some(source) = &pair.source else { return Ok(None) };
-            let size = size(&self.source, source).await.map_err(CopyError::of_source)?;
+            let Pair { below, source, there } = pair?;
+            let (source, there) = match (source, there) {
+                (Some(source), there) => (source, there),
+                (None, Some(there)) => return Ok(Some(Err((below, there)))),
+                (None, None) => return Ok(None),
+            };
+            let size = size(&self.source, &source).await.map_err(CopyError::of_source)?;
             let _taken = room.take(size.saturating_mul(2)).await;
-            let is_document = is_document(&pair.below);
-            let (is, bytes) = self.compare(source, size, pair.there.as_ref(), is_document).await?;
+            let is_document = is_document(&below);
+            let (is, bytes) = self.compare(&source, size, &below, there.as_ref()).await?;
             if is != Is::Unchanged && !is_document && !self.is_dry {
-                let listed = stream::iter([Ok((source.clone(), self.there.key(&pair.below)?))]);
+                let listed = stream::iter([Ok((source.clone(), self.there.key(&below)?))]);
                 transfer.copy(listed, |_| {}).await.map_err(failed)?;
             }
-            Ok::<_, CopyError>(Some((pair.below, is, size, bytes)))
+            Ok::<_, CopyError>(Some(Ok((below, is, size, bytes))))
         };
         let mut compared = Compared::default();
         let mut all = pin!(pairs(&self.source, &self.there).map(one).buffer_unordered(at_once));
         while let Some(done) = all.try_next().await? {
             pause().await;
-            let Some((below, is, size, bytes)) = done else {
-                compared.has_others = true;
-                continue;
+            let Some(done) = done else { continue };
+            let (below, is, size, bytes) = match done {
+                Ok(done) => done,
+                Err(other) => {
+                    compared.others.push(other);
+                    continue;
+                }
             };
             let sum = &mut compared.sum;
             progress(&below, size);
@@ -252,9 +276,10 @@ impl Mirror {
         &self,
         source: &Listed,
         bytes: u64,
+        below: &str,
         there: Option<&Listed>,
-        is_document: bool,
     ) -> CopyResult<(Is, Option<Bytes>)> {
+        let is_document = is_document(below);
         let limit = if is_document { Limits::default().metadata_bytes } else { LARGEST };
         let of_source = || get(&self.source.storage, &source.key, limit);
         let Some(there) = there else {
@@ -272,16 +297,33 @@ impl Mirror {
         let of_source = async { of_source().await.map_err(CopyError::of_source) };
         let (one, other) = future::try_join(of_source, get(&self.there.storage, &there.key, limit)).await?;
         let is = if one == other { Is::Unchanged } else { Is::Changed };
+        if is_document && is == Is::Changed && !self.is_forced {
+            let [valid, other] =
+                [&one, &other].map(|found| found.as_ref().is_some_and(|text| is_valid(below, text)));
+            if other && !valid {
+                let message = format!(
+                    "the document {:?} cannot be read, but that of the destination can: it is not replaced, unless this \
+                     is forced",
+                    source.key.as_str()
+                );
+                return Err(CopyError::node(ArrayErrorKind::Metadata, message).of_source());
+            }
+        }
         Ok((is, one.filter(|_| is_document)))
     }
 
     /// Counts the objects that only the destination has: those to be deleted, and those that stay.
-    async fn count_others(&self, nodes: &Nodes, is_node: bool, sum: &mut Mirrored) -> CopyResult<()> {
-        let mut all = pin!(pairs(&self.source, &self.there));
-        while let Some(pair) = all.try_next().await? {
-            let (None, Some(there)) = (&pair.source, &pair.there) else { continue };
-            let one = Moved { objects: 1, bytes: size(&self.there, there).await? };
-            if !self.is_doomed(nodes, &pair.below) {
+    async fn count_others(
+        &self,
+        others: &[(String, Listed)],
+        nodes: &Nodes,
+        is_node: bool,
+        sum: &mut Mirrored,
+    ) -> CopyResult<()> {
+        for (below, there) in others {
+            // What cannot be read there has no size, and can be deleted.
+            let one = Moved { objects: 1, bytes: size(&self.there, there).await.unwrap_or(0) };
+            if !self.is_doomed(nodes, below) {
                 add(&mut sum.left, one);
                 continue;
             }
@@ -309,7 +351,7 @@ impl Mirror {
         let mut touched = Vec::new();
         for (below, bytes) in documents {
             let key = self.there.key(&below)?;
-            self.there.storage.put(&key, bytes).await?;
+            let _ = self.there.storage.put_document(&key, bytes, PutMode::Replace).await?;
             touched.push(folder(&key)?);
         }
         if !touched.is_empty() {
@@ -318,19 +360,19 @@ impl Mirror {
         Ok(touched)
     }
 
-    /// Deletes what the source lacks, documents first. Returns the places of nodes that lost documents.
-    async fn delete_others(&self, nodes: &Nodes, progress: Mirroring<'_>) -> CopyResult<Vec<Prefix>> {
+    /// Deletes objects, documents first. Returns the places of nodes that lost documents.
+    async fn delete_all(
+        &self,
+        others: &[(String, Listed)],
+        progress: Mirroring<'_>,
+    ) -> CopyResult<Vec<Prefix>> {
         let mut touched = Vec::new();
         for documents in [true, false] {
-            let mut all = pin!(pairs(&self.source, &self.there));
-            while let Some(Pair { below, source, there }) = all.try_next().await? {
-                let (None, Some(there)) = (source, there) else { continue };
-                if is_document(&below) == documents && self.is_doomed(nodes, &below) {
-                    self.there.storage.delete(&there.key).await?;
-                    progress(&below, 0);
-                    if documents {
-                        touched.push(folder(&there.key)?);
-                    }
+            for (below, there) in others.iter().filter(|(below, _)| is_document(below) == documents) {
+                self.there.storage.delete(&there.key).await?;
+                progress(below, 0);
+                if documents {
+                    touched.push(folder(&there.key)?);
                 }
             }
         }

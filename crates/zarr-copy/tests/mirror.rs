@@ -160,6 +160,101 @@ fn nothing_is_deleted_where_no_node_is() {
     assert_eq!(objects(&to)["a/photo.jpg"], b"mine");
 }
 
+/// Makes a directory with two arrays, and a backup of it.
+fn backed_up() -> (tempfile::TempDir, Storage, Storage) {
+    let dir = tempfile::TempDir::new().unwrap();
+    let [from, to] = ["from", "to"].map(|name| {
+        let path = dir.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        Storage::from(zarr_store_fs::FsStore::open(path).unwrap())
+    });
+    run(&mirror(&source(Format::V3), &from)).unwrap();
+    run(&mirror(&from, &to)).unwrap();
+    (dir, from, to)
+}
+
+#[test]
+fn what_cannot_be_seen_is_not_deleted() {
+    let (dir, from, to) = backed_up();
+    let (at, before) = (dir.path().join("from"), objects(&to));
+    let disk = dir.path().join("disk");
+    // A chunk whose content is not there, an array on a disk that is not mounted, and all chunks of an array.
+    for name in ["a/c/1/0", "g/b", "a/c"] {
+        std::fs::rename(at.join(name), &disk).unwrap();
+        std::os::unix::fs::symlink("no/where", at.join(name)).unwrap();
+        for delete in [false, true] {
+            let e = run(&mirror(&from, &to).delete(delete)).unwrap_err();
+            assert!(e.is_of_source() && e.to_string().contains("leads nowhere"), "{name}: {e}");
+            assert_eq!(objects(&to), before, "{name}");
+        }
+        std::fs::remove_file(at.join(name)).unwrap();
+        std::fs::rename(&disk, at.join(name)).unwrap();
+    }
+    assert_eq!(numbers(run(&mirror(&from, &to).delete(true)).unwrap()), [0, 0, 10, 0, 0]);
+}
+
+#[test]
+fn nothing_behind_a_link_of_the_destination_is_written_or_deleted() {
+    let (dir, from, to) = backed_up();
+    let there = dir.path().join("to");
+    let precious = dir.path().join("precious");
+    std::fs::create_dir_all(precious.join("c")).unwrap();
+    std::fs::write(precious.join("thesis.tex"), "mine").unwrap();
+    // A folder that the source lacks, an array, and the place of a chunk.
+    for name in ["mine", "a", "g/b/c/0"] {
+        let _ = std::fs::remove_dir_all(there.join(name));
+        std::os::unix::fs::symlink(&precious, there.join(name)).unwrap();
+        for delete in [false, true] {
+            let e = run(&mirror(&from, &to).delete(delete)).unwrap_err();
+            assert!(e.to_string().contains("link") && !e.is_of_source(), "{name}: {e}");
+            let left: Vec<_> =
+                std::fs::read_dir(&precious).unwrap().map(|e| e.unwrap().file_name()).collect();
+            assert_eq!(left.len(), 2, "{name}: {left:?}");
+        }
+        std::fs::remove_file(there.join(name)).unwrap();
+        run(&mirror(&from, &to).delete(true)).unwrap();
+        assert_eq!(objects(&from), objects(&to), "{name}");
+    }
+}
+
+#[test]
+fn only_what_the_compared_listing_held_is_deleted() {
+    let (from, to) = (source(Format::V3), memory());
+    run(&mirror(&from, &to)).unwrap();
+    // The listings of the source after the first one are empty.
+    let mut listings = 0;
+    let (once, _) = Faulty::over(&from, move |_, call| {
+        listings += u64::from(matches!(call, Op::List(_)));
+        (listings > 1).then_some(Fault::ErrorBefore(StoreErrorKind::Unavailable))
+    });
+    put(&to, "old/zarr.json", "{}");
+    assert_eq!(numbers(run(&mirror(&once, &to).delete(true)).unwrap()), [0, 0, 10, 1, 0]);
+    assert_eq!(objects(&from), objects(&to));
+}
+
+#[test]
+fn a_document_that_can_be_read_is_not_replaced_by_one_that_cannot() {
+    for (format, name) in [(Format::V3, "a/zarr.json"), (Format::V2, "a/.zarray"), (Format::V2, ".zattrs")] {
+        for text in ["", "{\"zarr_format\": 3, \"node"] {
+            let (from, to) = (source(format), memory());
+            put(&from, ".zattrs", "{}");
+            run(&mirror(&from, &to)).unwrap();
+            put(&from, name, text);
+            let before = objects(&to);
+            let e = run(&mirror(&from, &to).delete(true)).unwrap_err();
+            assert_eq!(
+                (e.kind(), e.is_of_source()),
+                (CopyErrorKind::Node(ArrayErrorKind::Metadata), true),
+                "{name}"
+            );
+            assert!(e.to_string().contains(name), "{e}");
+            assert_eq!(objects(&to), before, "{name}");
+            run(&mirror(&from, &to).force(true)).unwrap();
+            assert_eq!(objects(&to)[name], text.as_bytes());
+        }
+    }
+}
+
 #[test]
 fn sizes_are_enough_on_demand() {
     let (from, to) = (memory(), memory());

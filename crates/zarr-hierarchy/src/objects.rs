@@ -4,7 +4,7 @@
 use std::fmt;
 
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use zarr_array::traits::store::{Copied, Listed};
+use zarr_array::traits::store::{Copied, List, Listed, Op};
 use zarr_array::traits::{Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, node};
 
@@ -171,9 +171,22 @@ pub fn listed<'a>(
     storage: &'a Storage,
     prefix: &'a Prefix,
 ) -> impl Stream<Item = StoreResult<Listed>> + Send + 'a {
+    pages(storage, List::new(prefix))
+}
+
+/// Returns the objects below `prefix` as [`listed`] does, for a caller that will replace or delete them: a link to a
+/// directory is an error, because what is behind it may belong to somebody else.
+pub fn listed_without_links<'a>(
+    storage: &'a Storage,
+    prefix: &'a Prefix,
+) -> impl Stream<Item = StoreResult<Listed>> + Send + 'a {
+    pages(storage, List::new(prefix).refusing_links())
+}
+
+fn pages<'a>(storage: &'a Storage, list: List<'a>) -> impl Stream<Item = StoreResult<Listed>> + Send + 'a {
     let page = move |after: Option<Option<Key>>| async move {
         let Some(after) = after else { return StoreResult::Ok(None) };
-        let page = storage.list(prefix, after.as_ref()).await?;
+        let page = storage.call(Op::List(list.after(after.as_ref()))).await?.into_page()?;
         let last = page.entries.last().map(|listed| listed.key.clone());
         let next = last.filter(|_| page.more).map(Some);
         Ok(Some((stream::iter(page.entries.into_iter().map(Ok)), next)))

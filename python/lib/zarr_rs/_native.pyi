@@ -159,6 +159,7 @@ def mirror(
     delete: bool,
     by_size: bool,
     dry_run: bool,
+    force: bool,
     look: Look | None,
 ) -> dict[str, tuple[int, int]]: ...
 def create_array(storage: Storage, path: str, new: dict[str, Any], overwrite: bool) -> ArrayHandle: ...

@@ -252,6 +252,7 @@ def sync(
     delete: bool = False,
     by_size: bool = False,
     dry_run: bool = False,
+    force: bool = False,
     progress: Progress = False,
 ) -> Synced:
     """Makes a node equal to the source, and writes only the stored objects that differ.
@@ -260,7 +261,11 @@ def sync(
 
     - `delete`: deletes what the source lacks;
     - `by_size`: takes chunks of the same size as equal, and does not read them;
-    - `dry_run`: compares only, and writes nothing.
+    - `dry_run`: compares only, and writes nothing;
+    - `force`: replaces metadata that can be read also by metadata that cannot, such as an empty document.
+
+    What cannot be seen in the source, such as a link to a disk that is not mounted, is an error and deletes nothing. So is
+    a link to a directory below the destination.
 
     >>> a = zarr_rs.create_array("memory://", shape=(4,), chunks=(2,), dtype="i2", overwrite=True)
     >>> a[:] = 5
@@ -272,7 +277,7 @@ def sync(
     to = store_of(destination, {}, "r+").storage()
     from_ = storage(node.store, writable=False)
     with _bar(progress, None) as look:
-        found = _native.mirror(from_, node.path, to, path, delete, by_size, dry_run, look)
+        found = _native.mirror(from_, node.path, to, path, delete, by_size, dry_run, force, look)
     return Synced(**found)
 
 

@@ -92,3 +92,60 @@ fn what_would_destroy_something_is_refused() {
     sync(&folder, "missing.zarr b.zarr").exits(3);
     assert!(!folder.join("b.zarr").exists());
 }
+
+/// A link to a disk that is not mounted, or content that git-annex has not fetched.
+#[test]
+fn what_cannot_be_seen_is_an_error_and_nothing_is_deleted() {
+    let folder = Folder::new();
+    source(&folder);
+    sync(&folder, "a.zarr b.zarr").ok();
+    let backup = folder.contents("b.zarr");
+    for hidden in ["a.zarr/t/c", "a.zarr/t/c/1"] {
+        fs::rename(folder.join(hidden), folder.join("disk")).unwrap();
+        std::os::unix::fs::symlink("no/where", folder.join(hidden)).unwrap();
+        for arguments in [
+            "sync a.zarr b.zarr",
+            "sync a.zarr b.zarr --delete",
+            "copy a.zarr c.zarr",
+            "copy a.zarr c.zarr --chunks 6",
+            "checksum a.zarr",
+            "checksum a.zarr --stored",
+            "validate a.zarr --data",
+            "doctor a.zarr",
+            "cat a.zarr/t",
+        ] {
+            let done = zarr_in(folder.path(), arguments.split(' ')).exits(4);
+            assert!(
+                format!("{}{}", done.err, String::from_utf8_lossy(&done.out)).contains("leads nowhere"),
+                "{arguments}"
+            );
+        }
+        assert!(!folder.join("c.zarr").exists());
+        assert_eq!(folder.contents("b.zarr"), backup, "{hidden}");
+        fs::remove_file(folder.join(hidden)).unwrap();
+        fs::rename(folder.join("disk"), folder.join(hidden)).unwrap();
+    }
+}
+
+#[test]
+fn an_empty_document_replaces_a_good_one_only_by_force() {
+    let folder = Folder::new();
+    source(&folder);
+    sync(&folder, "a.zarr b.zarr").ok();
+    fs::write(folder.join("a.zarr/t/zarr.json"), "").unwrap();
+    sync(&folder, "a.zarr b.zarr").exits(1).says(&["t/zarr.json", "forced"]);
+    assert!(!fs::read(folder.join("b.zarr/t/zarr.json")).unwrap().is_empty());
+    sync(&folder, "a.zarr b.zarr --force").ok();
+    assert!(fs::read(folder.join("b.zarr/t/zarr.json")).unwrap().is_empty());
+}
+
+#[test]
+fn a_link_to_a_folder_below_the_destination_is_refused() {
+    let folder = Folder::new();
+    source(&folder);
+    sync(&folder, "a.zarr b.zarr").ok();
+    folder.write("precious/thesis.tex", "mine");
+    std::os::unix::fs::symlink("../precious", folder.join("b.zarr/link")).unwrap();
+    sync(&folder, "a.zarr b.zarr --delete").exits(8).says(&["link", "somebody else"]);
+    assert!(folder.join("precious/thesis.tex").exists());
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use zarr_array::Limits;
+use zarr_array::meta::json::Document;
 use zarr_array::meta::{DocumentName, Documents, Ignore, NodeMeta, consolidated};
 
 /// The kinds of the nodes by their keys below the source: `""`, `a/b/`.
@@ -32,7 +33,24 @@ pub(super) fn order(below: &str) -> (std::cmp::Reverse<usize>, bool, &str) {
     (std::cmp::Reverse(folder.matches('/').count()), name == consolidated::OBJECT2, below)
 }
 
+/// Whether a document can be read.
+pub(super) fn is_valid(below: &str, document: &[u8]) -> bool {
+    let (_, name) = split(below);
+    match DocumentName::of(name) {
+        Some(name @ (DocumentName::Node | DocumentName::Array2 | DocumentName::Group2)) => {
+            let documents = Documents::new().with(name, document.to_vec());
+            NodeMeta::parse(&documents, &Limits::default(), &mut Ignore).is_ok_and(|node| node.is_some())
+        }
+        _ => Document::parse(document, &Limits::default(), &mut Ignore).is_ok(),
+    }
+}
+
 impl Nodes {
+    /// Whether the node itself is among these.
+    pub(super) fn has_root(&self) -> bool {
+        self.0.contains_key("")
+    }
+
     /// Adds the node that a document of the source makes.
     pub(super) fn add(&mut self, below: &str, document: &[u8]) {
         let (folder, name) = split(below);

@@ -8,7 +8,7 @@ use futures_util::{Stream, StreamExt};
 use zarr_array::Storage;
 use zarr_array::traits::store::Listed;
 use zarr_array::traits::{Key, Prefix, StoreResult};
-use zarr_hierarchy::objects::listed;
+use zarr_hierarchy::objects::{listed, listed_without_links};
 
 use crate::error::{CopyError, CopyResult};
 
@@ -36,8 +36,12 @@ impl Place {
         self.root.key(below)
     }
 
-    fn objects(&self) -> impl Stream<Item = StoreResult<(String, Listed)>> + Send + '_ {
-        listed(&self.storage, &self.root).filter_map(move |object| async move {
+    /// Returns the objects by their keys below the place.
+    fn objects<'a>(
+        &'a self,
+        listed: impl Stream<Item = StoreResult<Listed>> + Send + 'a,
+    ) -> impl Stream<Item = StoreResult<(String, Listed)>> + Send + 'a {
+        listed.filter_map(move |object| async move {
             match object {
                 Ok(object) => {
                     self.root.strip(&object.key).map(|below| Ok((below.to_owned(), object.clone())))
@@ -50,15 +54,17 @@ impl Place {
 
 type Objects<'a> = Peekable<Pin<Box<dyn Stream<Item = StoreResult<(String, Listed)>> + Send + 'a>>>;
 
-/// Returns all objects of both places in ascending order of their keys, from one listing of each.
+/// Returns all objects of both places in ascending order of their keys, from one listing of each. A link to a directory in
+/// the destination is an error.
 pub(super) fn pairs<'a>(
     source: &'a Place,
     there: &'a Place,
 ) -> impl Stream<Item = CopyResult<Pair>> + Send + 'a {
-    let [one, other]: [Objects<'a>; 2] = [source, there].map(|place| {
-        let objects: Pin<Box<dyn Stream<Item = _> + Send + 'a>> = Box::pin(place.objects());
-        objects.peekable()
-    });
+    let one: Pin<Box<dyn Stream<Item = _> + Send + 'a>> =
+        Box::pin(source.objects(listed(&source.storage, &source.root)));
+    let other: Pin<Box<dyn Stream<Item = _> + Send + 'a>> =
+        Box::pin(there.objects(listed_without_links(&there.storage, &there.root)));
+    let (one, other): (Objects<'a>, Objects<'a>) = (one.peekable(), other.peekable());
     stream::try_unfold((one, other), |(mut one, mut other)| async move {
         let order = match (Pin::new(&mut one).peek().await, Pin::new(&mut other).peek().await) {
             (None, None) => return Ok(None),
