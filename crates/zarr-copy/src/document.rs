@@ -5,6 +5,7 @@ use zarr_array::meta::json::{Document, Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, Ignore, xarray};
 use zarr_array::traits::Prefix;
+use zarr_array::traits::store::PutMode;
 use zarr_array::{Array, ArrayErrorKind, Limits, Registry, Storage, node};
 
 use crate::change::Layout;
@@ -111,7 +112,7 @@ pub(crate) async fn put(
         let there = if resumed { storage.get(&key, Limits::default().metadata_bytes).await? } else { None };
         match there {
             Some(there) if there == text.as_bytes() => {}
-            Some(_) => storage.put(&key, text).await?,
+            Some(_) => drop(storage.put_document(&key, text, PutMode::Replace).await?),
             None if node::put_new(storage, &key, text).await? => {}
             None => {
                 return Err(CopyError::node(

@@ -74,7 +74,7 @@ impl<'a> Temporary<'a> {
         object: &'a str,
     ) -> StoreResult<Option<(Self, File)>> {
         let mut temporary = Self { store, dir, object, name: String::new() };
-        if store.writing.durability == Durability::Atomic && !store.writing.shared.is_to_be_named() {
+        if store.writing.durability != Durability::Durable && !store.writing.shared.is_to_be_named() {
             match open_unnamed(dir) {
                 Ok(file) => return Ok(Some((temporary, file.into()))),
                 Err(e) if is_refusal(e) => store.writing.shared.name_next(ALL),
@@ -112,6 +112,11 @@ impl<'a> Temporary<'a> {
             () if is_alone || self.is_undisturbed(file) => Appeared::Yes,
             () => Appeared::Disturbed,
         }
+    }
+
+    /// Whether the file will replace another one.
+    pub(crate) fn replaces(&self) -> bool {
+        replaced(self.dir, self.object).is_some()
     }
 
     /// Whether no holder of the lock can have found no object before the file was linked.

@@ -77,17 +77,31 @@ impl FsStore {
             PutMode::Replace | PutMode::Create => Unlocked::Goes,
             _ => Unlocked::Fails,
         };
+        let keeps_old = put.keeps_old && self.writing.durability != Durability::Deferred;
+        let syncs = self.writing.durability == Durability::Durable || keeps_old;
         for _ in 0..ATTEMPTS {
             // A conflict that is visible now saves the write.
             if !self.allows(put)? {
                 return Ok(Outcome::Conflict);
             }
             let parent = self.parent(key)?;
+            let lock = || self.lock(parent.as_fd(), key.as_str(), key.name().as_bytes(), unlocked);
+            // While the disk writes, others would be faster again and again. So they wait.
+            let early = match mode {
+                PutMode::IfUnchanged(_) if syncs => {
+                    let Some(early) = lock()? else { continue };
+                    if !self.allows(put)? {
+                        return Ok(Outcome::Conflict);
+                    }
+                    Some(early)
+                }
+                _ => None,
+            };
             let Some((mut temporary, file)) = Temporary::create(self, parent.as_fd(), key.name())? else {
                 continue;
             };
             write(&file)?;
-            if self.writing.durability == Durability::Durable {
+            if self.writing.durability == Durability::Durable || (keeps_old && temporary.replaces()) {
                 rustix::fs::fdatasync(&file).map_err(|e| failed(e, "cannot write to the disk"))?;
             }
             if matches!(mode, PutMode::Replace) && !*appeared {
@@ -106,8 +120,12 @@ impl FsStore {
                 PutMode::Replace => None,
                 _ => Some(rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?),
             };
-            let Some(lock) = self.lock(parent.as_fd(), key.as_str(), key.name().as_bytes(), unlocked)? else {
-                continue;
+            let lock = match early {
+                Some(early) => early,
+                None => match lock()? {
+                    Some(lock) => lock,
+                    None => continue,
+                },
             };
             let is_new = matches!(mode, PutMode::Create);
             // Creating a file checks by itself that it does not exist.

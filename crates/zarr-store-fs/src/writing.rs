@@ -36,8 +36,14 @@ pub(crate) struct Writing {
 pub enum Durability {
     /// The value survives a crash of this process. It survives a power cut only after
     /// [`Op::Sync`](zarr_traits::store::Op::Sync): the way to write many objects.
+    ///
+    /// A document is on the disk before it replaces another one, so a power cut leaves the old one or the new one. That
+    /// takes as long as the disk needs to write it.
     #[default]
     Atomic,
+    /// As [`Atomic`](Self::Atomic), but a power cut may also leave a replaced document empty, until
+    /// [`Op::Sync`](zarr_traits::store::Op::Sync): for changes of very many documents that end with one sync.
+    Deferred,
     /// The value and its name are on the disk. This takes some milliseconds for each object.
     Durable,
 }

@@ -4,7 +4,7 @@
 use zarr_meta::consolidated::Form;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
 use zarr_traits::{
-    Bytes, Key, Prefix, Storage, Version,
+    Key, Prefix, Storage, Version,
     store::{Outcome, PutMode},
 };
 
@@ -136,7 +136,7 @@ pub(super) async fn put(
         Some(Some(version)) if can.put_if => PutMode::IfUnchanged(version),
         _ => return Err(unsafe_update()),
     };
-    let outcome = storage.put_if(key, &[Bytes::from(text)], put).await?;
+    let outcome = storage.put_document(key, text, put).await?;
     Ok(matches!(outcome, Outcome::Done(_)))
 }
 

@@ -32,7 +32,7 @@ impl Step {
     async fn take(&self, storage: &Storage) -> HierarchyResult<()> {
         let outcome = match self {
             Self::Delete(key) => storage.delete_if(key, None).await?,
-            Self::Replace(key, text) => storage.put_if(key, &[text.clone().into()], PutMode::Replace).await?,
+            Self::Replace(key, text) => storage.put_document(key, text.clone(), PutMode::Replace).await?,
             Self::Write(key, text) if node::put_new(storage, key, text.clone()).await? => return Ok(()),
             Self::Write(..) => Outcome::Conflict,
         };
