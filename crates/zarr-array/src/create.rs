@@ -25,6 +25,7 @@ use crate::values::NdVec;
 #[derive(Debug, Clone, Default)]
 pub struct CreateOptions {
     existing: ExistingNode,
+    takes_chunks: bool,
     writing: Writing,
 }
 
@@ -39,6 +40,15 @@ impl CreateOptions {
     #[must_use]
     pub fn existing(mut self, existing: ExistingNode) -> Self {
         self.existing = existing;
+        self
+    }
+
+    /// Sets whether chunks that are stored at the path already become those of the array: for a caller that has written them
+    /// before the metadata. By default they are an error of kind [`Exists`](ArrayErrorKind::Exists), because the elements of
+    /// an erased array would come back; one listing looks for them.
+    #[must_use]
+    pub fn take_chunks(mut self, take: bool) -> Self {
+        self.takes_chunks = take;
         self
     }
 
@@ -125,6 +135,10 @@ impl CreateOptions {
         let node = NodeMeta::Array(meta.clone());
         let array = self.resolve(storage, prefix.clone(), meta, registry)?;
         let is_same = |there: &ArrayMeta| same_array(there, array.metadata(), registry, &self.writing.limits);
+        // A node that is there decides by itself, and `Replace` looks for all objects.
+        if self.existing == ExistingNode::Fail && !self.takes_chunks {
+            array.check_no_chunks().await?;
+        }
         let array = match node::create(storage, &prefix, &node, self.existing, &self.writing).await? {
             None => array,
             Some(NodeMeta::Array(there)) if is_same(&there) => {
@@ -150,8 +164,8 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`Exists`](ArrayErrorKind::Exists) when a node exists at `path`, or above it an array or a group of another
-    /// format; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a codec, data type
+    /// [`Exists`](ArrayErrorKind::Exists) when a node or chunks without a node exist at `path`, or above it an array or a
+    /// group of another format; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a codec, data type
     /// or grid of `meta`; and those of the store.
     pub async fn create(
         storage: impl Into<Storage>,

@@ -30,6 +30,7 @@ mod metadata;
 pub mod node;
 mod open;
 mod opened;
+mod outside;
 mod pick;
 mod plan;
 mod progress;

@@ -4,13 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_meta::ArrayMeta;
-use zarr_traits::{Dims, Key, StoreErrorKind};
+use zarr_traits::{Dims, StoreErrorKind};
 
 use crate::array::Array;
 use crate::core::{Core, EmptyChunks, PartialWrites};
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::each;
 use crate::open::OpenOptions;
 use crate::select::{Along, Selection};
 use crate::target::Target;
@@ -30,9 +29,14 @@ pub enum CutElements {
 }
 
 impl Array {
-    /// Changes the shape to one with the same number of dimensions. Elements outside a smaller shape are deleted;
-    /// elements that another writer appends there at the same time may be deleted as well. If the chunk grid ends
-    /// before a larger shape, it gets one more chunk in that dimension, which reaches to the end of the shape.
+    /// Changes the shape to one with the same number of dimensions. Elements outside a smaller shape are deleted. If the chunk
+    /// grid ends before a larger shape, it gets one more chunk in that dimension, which reaches to the end of the shape.
+    ///
+    /// Elements that were deleted do not come back. If a resize dies, chunks outside of the new shape may stay: a larger
+    /// shape is refused as long as some of them lie inside of it, and a resize to the stored shape deletes them.
+    ///
+    /// Whole chunks that another writer appends at the same time are kept. Of a chunk that the new edge cuts, elements that
+    /// it appends just at that moment may be deleted.
     ///
     /// ```
     /// # async fn example(mut array: zarr_array::Array) -> zarr_array::ArrayResult<()> {
@@ -44,6 +48,7 @@ impl Array {
     ///
     /// # Errors
     /// [`Conflict`](ArrayErrorKind::Conflict) when another writer changed the shape since this handle was opened;
+    /// [`Exists`](ArrayErrorKind::Exists) when stored chunks would become elements again;
     /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when an added chunk would be too large to read; and as
     /// [`edit_attributes`](Self::edit_attributes). If deleting fails, the array already has its new shape.
     pub async fn resize(&mut self, shape: impl Into<Vec<u64>>) -> ArrayResult<()> {
@@ -62,7 +67,8 @@ impl Array {
     /// have the lengths of the array. If the chunk grid ends with the array, the values become one chunk.
     ///
     /// The longer shape is stored first. Threads and processes may append at the same time: each gets its own range.
-    /// Until the values are written, the range reads as the fill value.
+    /// Until the values are written, the range reads as the fill value. Afterwards the stored shape is looked at again, see
+    /// [`check_extended`](Self::check_extended).
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult, NdVec};
@@ -99,7 +105,8 @@ impl Array {
             let mut core = (*self.core).clone();
             core.beside = true;
             let target = Target::new(&core, &selection.into())?;
-            write::write_input(&Arc::new(core), target, input, heap, self.may_block).await
+            write::write_input(&Arc::new(core), target, input, heap, self.may_block).await?;
+            self.check_inside(axis, &range).await
         };
         appended.await.map_err(|e: ArrayError| e.in_array(&path))
     }
@@ -172,6 +179,9 @@ impl Array {
         let path = self.path().to_owned();
         let changed = async {
             let old = self.clone();
+            if cut == CutElements::Delete {
+                self.check_no_leftovers(shape).await?;
+            }
             self.edit_metadata(|meta| {
                 // Another writer changed the shape in the meantime; do not overwrite it.
                 if meta.shape() != old.shape() && meta.shape() != shape {
@@ -189,10 +199,13 @@ impl Array {
         changed.await.map_err(|e: ArrayError| e.in_array(&path))
     }
 
-    /// Deletes the elements of this array outside of `shape`.
+    /// Deletes the elements of this array outside of `shape`. If that is the shape of this array, deletes what a resize that
+    /// died has left.
     async fn forget_outside(&self, shape: &[u64]) -> ArrayResult<()> {
         let core = &self.core;
-        let shrunk: Vec<usize> = (0..shape.len()).filter(|dim| shape[*dim] < self.shape()[*dim]).collect();
+        let is_same = shape == self.shape();
+        let shrunk: Vec<usize> =
+            (0..shape.len()).filter(|dim| is_same || shape[*dim] < self.shape()[*dim]).collect();
         if shrunk.is_empty() {
             return Ok(());
         }
@@ -211,7 +224,8 @@ impl Array {
         let inside =
             |dim: usize| if listed.is_some() { shape[dim].min(self.shape()[dim]) } else { self.shape()[dim] };
         let reach: Dims = (0..shape.len()).map(|dim| edge(dim, inside(dim))).collect();
-        self.delete_outside(listed.iter().flatten().map(|listed| &listed.key), shape, &shrunk).await?;
+        let chunks = listed.into_iter().flatten().filter(|listed| core.index(&listed.key).is_some());
+        self.erase_outside(chunks.map(|listed| (listed.key, listed.meta.version)).collect()).await?;
         let mut all = (**core).clone();
         if all.partial_writes == PartialWrites::RejectUnaligned {
             // The new edge may cut chunks: the caller asked for that.
@@ -220,30 +234,18 @@ impl Array {
         (all.shape, all.empty_chunks) = (reach.clone(), EmptyChunks::Skip);
         let all = Arc::new(all);
         for dim in shrunk.into_iter().filter(|dim| shape[*dim] < reach[*dim]) {
+            // Another writer may have appended meanwhile.
+            let Some(now) = self.stored_shape().await? else { break };
+            let start = shape[dim].max(now[dim]);
+            if start >= reach[dim] {
+                continue;
+            }
             let ranges =
-                reach.iter().enumerate().map(|(d, end)| if d == dim { shape[d]..*end } else { 0..*end });
+                reach.iter().enumerate().map(|(d, end)| if d == dim { start..*end } else { 0..*end });
             let selection: Selection = ranges.collect::<Vec<_>>().into();
             write::write_fill(&all, selection, self.may_block).await?;
         }
         Ok(())
-    }
-
-    /// Deletes those `keys` whose chunks lie outside of `shape`, which is shorter in the dimensions `shrunk`.
-    async fn delete_outside<'a>(
-        &self,
-        keys: impl Iterator<Item = &'a Key>,
-        shape: &[u64],
-        shrunk: &[usize],
-    ) -> ArrayResult<()> {
-        let core = &self.core;
-        let is_outside = |key: &&Key| {
-            let index = core.prefix.strip(key).and_then(|name| core.keys.decode(name, shape.len()));
-            index.is_some_and(|index| {
-                shrunk.iter().any(|dim| index[*dim] >= core.grid.count(*dim, shape[*dim]))
-            })
-        };
-        let most = core.gate.width().min(AT_ONCE);
-        each(keys.filter(is_outside), most, |key| core.delete(key)).await
     }
 
     /// Lengthens dimension `axis` for values of the shape `values`. Returns the range that is reserved for them.
@@ -265,15 +267,7 @@ impl Array {
     }
 }
 
-/// The largest number of objects deleted at once.
-const AT_ONCE: usize = 64;
-
 impl Core {
-    async fn delete(&self, key: &Key) -> ArrayResult<()> {
-        let _flying = self.gate.enter(0).await;
-        Ok(self.storage.delete(key).await?)
-    }
-
     /// Checks that a grid that grew with the array from the shape `old` has no chunk too large to read.
     pub(crate) fn check_grown(&self, old: &[u64]) -> ArrayResult<()> {
         if self.has_inner() {

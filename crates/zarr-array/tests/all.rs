@@ -28,6 +28,7 @@ mod many;
 #[cfg(feature = "zfp")]
 mod matrix;
 #[cfg(feature = "bytemuck")]
+mod outside;
 mod pod;
 mod pools;
 mod progress;

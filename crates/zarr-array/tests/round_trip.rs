@@ -320,7 +320,7 @@ fn arrays_grow_and_shrink_and_cut_elements_are_deleted_or_kept() {
         array.write(.., &numbers(&[6, 4])).unwrap();
         array.resize_with([3, 2], shrink).unwrap();
         assert_eq!(array.read::<u16>(..).unwrap().as_slice(), [0, 1, 4, 5, 8, 9]);
-        array.resize([6, 4]).unwrap();
+        array.resize_with([6, 4], shrink).unwrap();
         let grown = Array::open(array.storage().clone(), "/a", &standard()).unwrap().read::<u16>(..).unwrap();
         let kept = if shrink == CutElements::Keep {
             numbers(&[6, 4])

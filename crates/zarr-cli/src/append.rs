@@ -71,6 +71,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         );
         target.fail(e.within(place))
     })?;
+    array.check_extended(axis, &range).map_err(|e| target.fail(e))?;
     drop(progress);
     print(&match args.json {
         true => json::pretty(

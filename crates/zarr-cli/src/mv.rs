@@ -104,6 +104,14 @@ fn check(target: &Target, place: &Place) -> Result<(), Failure> {
     if place.is_node()? {
         return Err(Failure::usage(format!("there is a node already at {:?}", place.path)));
     }
+    // Chunks of an erased node would be among those of the moved one.
+    let there = Prefix::of_node(&place.path).map_err(|e| target.fail(e))?;
+    let there = block_on(target.storage.list(&there, None)).map_err(|e| target.fail(e))?;
+    if let Some(object) = there.entries.first() {
+        let message =
+            format!("{:?} exists but belongs to no node; the place must be empty", object.key.as_str());
+        return Err(Failure::usage(message));
+    }
     Ok(())
 }
 

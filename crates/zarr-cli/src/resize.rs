@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
+use zarr_array::traits::Prefix;
 
 use crate::create::Shape;
 use crate::exit::{Exit, Failure, Outcome};
@@ -19,6 +20,9 @@ use crate::target::Target;
 ///
 /// New elements have the fill value. Elements outside of a smaller shape are erased: chunks outside of it, and parts of
 /// chunks that its edge cuts; that needs --force if any are stored. Consolidated metadata in groups above is updated.
+///
+/// If a resize was interrupted, chunks outside of the array may be left. A larger shape is refused while they would become
+/// elements again; a resize to the shape that the array has erases them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -81,21 +85,24 @@ struct Lost {
 impl Lost {
     fn of(array: &Array, shape: &[u64]) -> Result<Self, Failure> {
         let mut lost = Self::default();
-        if array.shape().iter().zip(shape).all(|(old, new)| old <= new) {
+        let mut lengths = array.shape().iter().zip(shape);
+        if array.shape() != shape && lengths.all(|(old, new)| old <= new) {
             return Ok(lost);
         }
         if !array.storage().capabilities().list {
             return Ok(Self { is_unknown: true, ..lost });
         }
-        let progress = Progress::objects();
+        let (progress, prefix) = (Progress::objects(), Prefix::of_node(array.path())?);
         for object in Stored::of(array)? {
             progress.add(1);
             let object = object?;
-            let Ok(chunk) = object.chunk else { continue };
+            let name = prefix.strip(&object.listed.key).unwrap_or_default();
+            let Some(chunk) = array.key_encoding().decode(name, shape.len()) else { continue };
+            let is_outside = |(dim, i): (usize, &u64)| *i >= array.chunk_grid().count(dim, shape[dim]);
             let spans = chunk.iter().enumerate().map(|(dim, i)| (array.chunk_grid().span(dim, *i), dim));
             let spans: Vec<_> = spans.filter_map(|(span, dim)| Some((span?, dim))).collect();
             let key = || object.listed.key.as_str().to_owned();
-            if spans.iter().any(|(span, dim)| span.start >= shape[*dim]) {
+            if chunk.iter().enumerate().any(is_outside) {
                 lost.erased.push(key());
             } else if spans.iter().any(|(span, dim)| span.end.min(array.shape()[*dim]) > shape[*dim]) {
                 lost.cut.push(key());

@@ -16,6 +16,15 @@ impl Array {
         block_on(self.0.extend(axis, length))
     }
 
+    /// Looks at the stored shape again, after `range` along dimension `axis` was written, which [`extend`](Self::extend) had
+    /// returned. Erases what is outside of a shape that another writer has made shorter.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::check_extended`](crate::Array::check_extended).
+    pub fn check_extended(&self, axis: usize, range: &Range<u64>) -> ArrayResult<()> {
+        block_on(self.0.check_extended(axis, range))
+    }
+
     /// Returns a handle on the same array with another shape, which is not stored. Makes no request.
     ///
     /// # Errors

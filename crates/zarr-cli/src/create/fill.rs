@@ -67,7 +67,7 @@ fn make(
     meta: ArrayMeta,
     reader: &Reader,
 ) -> Result<(), Failure> {
-    let (options, registry) = (CreateOptions::new(), registry());
+    let (options, registry) = (CreateOptions::new().take_chunks(true), registry());
     options.check(storage, &place.path, &meta, &registry)?;
     let growing = OpenOptions::new().with_metadata(
         storage.clone(),

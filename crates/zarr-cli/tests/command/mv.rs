@@ -87,9 +87,14 @@ fn a_node_that_cannot_move_stays() {
 fn a_folder_in_the_way_is_kept() {
     let folder = Folder::new();
     stores(&folder);
-    folder.write("h.zarr/files/notes.txt", "kept");
+    // Chunks of an erased array would be among those of the moved one.
+    folder.write("h.zarr/files/c/1", "kept");
+    let before = folder.contents("");
+    run(&folder, "mv h.zarr/a h.zarr/files").fails(2, &["files/c/1", "must be empty"]);
+    assert_eq!(folder.contents(""), before);
+    fs::remove_file(folder.join("h.zarr/files/c/1")).unwrap();
     run(&folder, "mv h.zarr/a h.zarr/files").ok();
-    assert_eq!(folder.files("h.zarr/files"), ["c/0", "notes.txt", "zarr.json"]);
+    assert_eq!(folder.files("h.zarr/files"), ["c/0", "zarr.json"]);
     assert!(!folder.join("h.zarr/a").exists());
     zarr(args!["consolidate", "--check", folder.join("h.zarr")]).ok();
 }
@@ -130,6 +135,12 @@ fn an_array_gets_another_shape() {
         resize("-y 1").ok();
         resize("2").ok();
         assert_eq!(zarr(args!["cat", "-f", "json", folder.join(store).join("a")]).ok().text(), "[1,7]\n");
+        // What a resize that was killed has left does not come back.
+        folder.write(&format!("{store}/{}", chunk.replace('0', "1")), "left");
+        resize("4").fails(2, &["earlier shape", "erases them"]);
+        resize("2").fails(2, &["1 stored chunk would be erased and 0 cut; --force does so"]);
+        resize("-y 2").ok();
+        resize("4").ok();
         resize("-y 0").ok();
         assert!(!folder.join(store).join(chunk).exists());
         resize("1,1").fails(2, &["1 dimension, not 2"]);
