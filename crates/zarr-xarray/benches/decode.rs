@@ -159,7 +159,8 @@ fn times() {
     for calendar in [Calendar::Standard, Calendar::NoLeap] {
         let units = TimeUnits::parse("days since 1900-01-01", calendar, &mut Vec::new()).unwrap();
         let packing = packing(NumberType::Int32, &[-9], false, NumberType::Float64);
-        let coding = TimeCoding::times(packing, &units, TimeUnit::Nanoseconds).unwrap();
+        let coding =
+            TimeCoding::times(packing, &units, TimeUnit::Nanoseconds, TimeUnit::Nanoseconds).unwrap();
         let name = calendar.name();
         paired(&format!("int32 to ticks, {name} (bound 1.5 ns)"), f64::NAN, || {
             coding.decode(black_box(&stored), black_box(&mut dst)).unwrap();

@@ -239,11 +239,6 @@ impl TimeUnits {
     pub(crate) fn with_unit(self, unit: Unit) -> Self {
         Self { unit, ..self }
     }
-
-    /// Returns the longest unit in which whole counts are exact.
-    pub(crate) fn resolution(&self) -> TimeUnit {
-        TimeUnit::dividing(i128::from(self.unit.nanoseconds())).max(TimeUnit::dividing(self.nanoseconds))
-    }
 }
 
 /// Writes units as xarray does: `days since 2000-01-01`, `days since 2000-01-01T12:00:00`.

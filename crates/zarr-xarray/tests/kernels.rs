@@ -200,7 +200,9 @@ fn units(text: &str) -> TimeUnits {
 #[test]
 fn times_are_counted_in_the_unit_that_is_given() {
     let days = units("days since 1970-01-02");
-    let coding = TimeCoding::times(packed(Int32, &[-9], None, None), &days, TimeUnit::Seconds).unwrap();
+    let coding =
+        TimeCoding::times(packed(Int32, &[-9], None, None), &days, TimeUnit::Seconds, TimeUnit::Seconds)
+            .unwrap();
     let mut dst = vec![0; 24];
     coding.decode(&i32::bytes(&[0, -9, 2]), &mut dst).unwrap();
     assert_eq!(i64::of(&dst), [86_400, NOT_A_TIME, 3 * 86_400]);
@@ -210,11 +212,15 @@ fn times_are_counted_in_the_unit_that_is_given() {
 
     let noon = coding.encode(&i64::bytes(&[43_200]), &mut [0; 4]).unwrap_err();
     assert_eq!(noon.kind(), XarrayErrorKind::OutOfRange);
-    let far = TimeCoding::times(Packing::plain(Int64), &days, TimeUnit::Nanoseconds).unwrap();
+    let far = TimeCoding::times(Packing::plain(Int64), &days, TimeUnit::Nanoseconds, TimeUnit::Nanoseconds)
+        .unwrap();
     let error = far.decode(&i64::bytes(&[0, 1_000_000]), &mut [0; 16]).unwrap_err();
     assert!(error.to_string().starts_with("element 1 "), "{error}");
     let milliseconds = units("milliseconds since 1970-01-01");
-    assert!(TimeCoding::times(Packing::plain(Int64), &milliseconds, TimeUnit::Seconds).is_err());
+    assert!(
+        TimeCoding::times(Packing::plain(Int64), &milliseconds, TimeUnit::Seconds, TimeUnit::Seconds)
+            .is_err()
+    );
 }
 
 #[test]
@@ -222,7 +228,7 @@ fn packed_times_are_unpacked_first() {
     // Row `time-packed` of xarray.
     let packing = packed(Int16, &[], Some(0.5), Some(10.0));
     let hours = units("hours since 2000-01-01");
-    let coding = TimeCoding::times(packing, &hours, TimeUnit::Nanoseconds).unwrap();
+    let coding = TimeCoding::times(packing, &hours, TimeUnit::Nanoseconds, TimeUnit::Nanoseconds).unwrap();
     let mut dst = vec![0; 24];
     coding.decode(&i16::bytes(&[0, 1, 2]), &mut dst).unwrap();
     assert_eq!(i64::of(&dst), [946_720_800_000_000_000, 946_722_600_000_000_000, 946_724_400_000_000_000]);
@@ -234,7 +240,8 @@ fn packed_times_are_unpacked_first() {
 #[test]
 fn missing_times_are_encoded_or_refused() {
     let seconds = units("seconds since 1970-01-01");
-    let coding = |packing| TimeCoding::times(packing, &seconds, TimeUnit::Seconds).unwrap();
+    let coding =
+        |packing| TimeCoding::times(packing, &seconds, TimeUnit::Seconds, TimeUnit::Seconds).unwrap();
     let none = i64::bytes(&[NOT_A_TIME]);
     let mut dst = [0; 8];
     coding(Packing::plain(Int64)).encode(&none, &mut dst).unwrap();
@@ -246,7 +253,9 @@ fn missing_times_are_encoded_or_refused() {
 
 #[test]
 fn spans_have_no_reference() {
-    let coding = TimeCoding::spans(Packing::plain(Float64), Unit::Hours, TimeUnit::Nanoseconds).unwrap();
+    let coding =
+        TimeCoding::spans(Packing::plain(Float64), Unit::Hours, TimeUnit::Nanoseconds, TimeUnit::Nanoseconds)
+            .unwrap();
     let mut dst = vec![0; 16];
     coding.decode(&f64::bytes(&[1.5, f64::NAN]), &mut dst).unwrap();
     assert_eq!(i64::of(&dst), [5_400_000_000_000, NOT_A_TIME]);

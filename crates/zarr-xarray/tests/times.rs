@@ -1,8 +1,9 @@
 //! Times with random units and references: round trips, and no text or number causes a panic.
 
+use zarr_xarray::kernel::{Packing, TimeCoding};
 use zarr_xarray::{
-    Calendar, Counts, DateTime, Encoded, Interval, NumberKind, TimeEncoding, TimeUnit, TimeUnits, Times,
-    Unit, decode_times, encode_times,
+    Calendar, Counts, DateTime, Encoded, Interval, NumberKind, NumberType, TimeEncoding, TimeUnit, TimeUnits,
+    Times, Unit, decode_times, encode_times,
 };
 
 const UNITS: [Unit; 7] = [
@@ -102,6 +103,40 @@ fn near_times_with_a_far_reference_are_in_nanoseconds() {
         let times = decode_times(counts, &days, TimeUnit::Nanoseconds).unwrap();
         assert_eq!(times.unit(), TimeUnit::Nanoseconds);
         assert_eq!(times.get(0).unwrap().date, DateTime::midnight(2013, 5, 13).date);
+    }
+}
+
+/// Issue 37, D5: a chunk that is decoded alone has the times of the whole axis. Its time is that of xarray, also where
+/// xarray rounds the product to float64.
+#[test]
+fn floats_of_a_chunk_are_decoded_as_their_axis() {
+    use TimeUnit::{Microseconds, Milliseconds, Nanoseconds, Seconds};
+    for (calendar, text, count, wanted, found) in [
+        (Calendar::NoLeap, "hours since 1970-11-01", 19_699_318.1, Microseconds, 70_943_810_760_000_008),
+        (
+            Calendar::AllLeap,
+            "milliseconds since 1582-08-15 09:21:02",
+            4_811_373_367_353.0,
+            Nanoseconds,
+            -7_438_471_370_647_000_000,
+        ),
+        (Calendar::Standard, "hours since 1970-11-01", 19_699_318.1, Microseconds, 70_943_810_760_000_008),
+        (Calendar::Standard, "days since 1970-01-01", 7.3 / 24.0, Seconds, 26_279_999_999_999),
+        (
+            Calendar::ProlepticGregorian,
+            "days since 0001-01-01",
+            735_000.123_456_789,
+            Milliseconds,
+            1_368_413_866_666_560,
+        ),
+    ] {
+        let units = units(text, calendar);
+        let times = decode_times(Counts::Floats(&[count]), &units, wanted).unwrap();
+        let packing = Packing::plain(NumberType::Float64);
+        let coding = TimeCoding::times(packing, &units, wanted, times.unit()).unwrap();
+        let mut chunk = [0; 8];
+        coding.decode(&count.to_ne_bytes(), &mut chunk).unwrap();
+        assert_eq!((times.values(), i64::from_ne_bytes(chunk)), (&[found][..], found), "{text}");
     }
 }
 

@@ -8,7 +8,7 @@ use super::packing::{Missing, Packing, refused, too_far, try_masked};
 use crate::error::{XarrayError, XarrayResult};
 use crate::number::NumberType;
 use crate::times::NOT_A_TIME;
-use crate::times::scale::Scale;
+use crate::times::scale::{Axis, Scale};
 use crate::units::{TimeUnit, TimeUnits, Unit};
 
 /// The stored form of times or spans, and the unit of the decoded counts.
@@ -21,22 +21,29 @@ pub struct TimeCoding {
 impl TimeCoding {
     /// Returns the coding of times that are stored as counts of `units` and decoded in `unit`.
     ///
+    /// Decoded elements equal those of a whole axis, for which [`decode_times`](crate::decode_times) was asked for
+    /// `wanted` and has chosen `unit`.
+    ///
     /// # Errors
     /// `Invalid` if `unit` is too coarse for the units or their reference.
-    pub fn times(packing: Packing, units: &TimeUnits, unit: TimeUnit) -> XarrayResult<Self> {
-        Self::new(packing, units.unit(), units.nanoseconds(), unit)
+    pub fn times(
+        packing: Packing,
+        units: &TimeUnits,
+        wanted: TimeUnit,
+        unit: TimeUnit,
+    ) -> XarrayResult<Self> {
+        Ok(Self { packing, scale: Axis::times(units).scale(wanted, unit)? })
     }
 
     /// Returns the coding of spans that are stored as counts of `stored` and decoded in `unit`.
     ///
+    /// Decoded elements equal those for which [`decode_spans`](crate::decode_spans) was asked for `wanted` and has
+    /// chosen `unit`.
+    ///
     /// # Errors
     /// `Invalid` if `unit` is coarser than `stored`.
-    pub fn spans(packing: Packing, stored: Unit, unit: TimeUnit) -> XarrayResult<Self> {
-        Self::new(packing, stored, 0, unit)
-    }
-
-    fn new(packing: Packing, stored: Unit, reference: i128, unit: TimeUnit) -> XarrayResult<Self> {
-        Ok(Self { packing, scale: Scale::new(stored, reference, unit)? })
+    pub fn spans(packing: Packing, stored: Unit, wanted: TimeUnit, unit: TimeUnit) -> XarrayResult<Self> {
+        Ok(Self { packing, scale: Axis::spans(stored).scale(wanted, unit)? })
     }
 
     /// The type of the stored elements.

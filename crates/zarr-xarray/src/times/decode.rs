@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::scale::Scale;
+use super::scale::{Axis, Scale};
 use super::{Spans, Times};
 use crate::error::{XarrayError, XarrayResult};
 use crate::units::{TimeUnit, TimeUnits, Unit};
@@ -19,21 +19,22 @@ pub enum Counts<'a> {
 /// Decodes a time axis. The result is in `unit`, or in a finer unit if the units or the fractions of floats need it. If
 /// a time is out of the range of nanoseconds, the result is in microseconds.
 ///
-/// Whole numbers are exact. A float is multiplied to nanoseconds and truncated, or to microseconds and rounded.
+/// Whole numbers are exact. Floats are multiplied in float64, and nanoseconds are truncated. Beyond the range of
+/// nanoseconds the product is exact and rounded to microseconds.
 ///
 /// # Errors
 /// `OutOfRange` if a time lies beyond ±292 thousand years, or out of the range of a coarser `unit`.
 pub fn decode_times(counts: Counts<'_>, units: &TimeUnits, unit: TimeUnit) -> XarrayResult<Times> {
-    let unit = unit.max(units.resolution());
-    let times = |(unit, values)| Times::new(units.calendar(), unit, values);
-    let axis = Axis { stored: units.unit(), reference: units.nanoseconds() };
-    match axis.decode(counts, unit) {
-        Err(too_far) if unit == TimeUnit::Nanoseconds || matches!(counts, Counts::Floats(_)) => {
-            let far = axis.far(counts).map(times).map_err(|_| too_far)?;
-            Ok(far.in_unit(TimeUnit::Nanoseconds).unwrap_or(far))
+    let axis = Axis::times(units);
+    let wanted = unit.max(axis.resolution());
+    let (unit, values) = match decode(axis, counts, wanted) {
+        Err(too_far) if wanted == TimeUnit::Nanoseconds || matches!(counts, Counts::Floats(_)) => {
+            let far = axis.scale(wanted, TimeUnit::Microseconds).and_then(|scale| converted(counts, scale));
+            far.map_err(|_| too_far)?
         }
-        found => found.map(times),
-    }
+        found => found?,
+    };
+    Ok(Times::new(units.calendar(), unit, values))
 }
 
 /// Decodes spans. The result is in `unit`, or in a finer unit if the stored unit or the fractions of floats need it.
@@ -41,62 +42,34 @@ pub fn decode_times(counts: Counts<'_>, units: &TimeUnits, unit: TimeUnit) -> Xa
 /// # Errors
 /// `OutOfRange` if a span is out of the range of the unit of the result.
 pub fn decode_spans(counts: Counts<'_>, stored: Unit, unit: TimeUnit) -> XarrayResult<Spans> {
-    let unit = unit.max(TimeUnit::dividing(i128::from(stored.nanoseconds())));
-    let (unit, values) = Axis { stored, reference: 0 }.decode(counts, unit)?;
+    let axis = Axis::spans(stored);
+    let (unit, values) = decode(axis, counts, unit.max(axis.resolution()))?;
     Ok(Spans::new(unit, values))
-}
-
-/// The stored unit and its reference.
-#[derive(Debug, Clone, Copy)]
-struct Axis {
-    stored: Unit,
-    /// In nanoseconds.
-    reference: i128,
 }
 
 /// Counts and their unit.
 type Counted = (TimeUnit, Vec<i64>);
 
-impl Axis {
-    fn scale(self, unit: TimeUnit) -> XarrayResult<Scale> {
-        Scale::new(self.stored, self.reference, unit)
-    }
-
-    /// Decodes in `unit`, or for floats in the first finer unit in which no float has a fraction.
-    fn decode(self, counts: Counts<'_>, unit: TimeUnit) -> XarrayResult<Counted> {
-        let scale = self.scale(unit)?;
-        match counts {
-            Counts::Integers(values) => Ok((unit, integers(values, scale)?)),
-            Counts::Floats(_) if !scale.reaches_reference() => {
-                Err(XarrayError::out_of_range("the reference time is too far away"))
-            }
-            Counts::Floats(values) => self.floats(values, unit, scale.factor()),
-        }
-    }
-
-    fn floats(self, values: &[f64], mut unit: TimeUnit, factor: f64) -> XarrayResult<Counted> {
-        let mut scaled: Vec<f64> = values.iter().map(|number| number * factor).collect();
-        let has_fraction = |number: &f64| number.is_finite() && number.fract() != 0.0;
-        while scaled.iter().any(has_fraction)
-            && let Some(finer) = unit.finer()
+/// Decodes in `wanted`, or for floats in the first finer unit in which no float has a fraction.
+fn decode(axis: Axis, counts: Counts<'_>, wanted: TimeUnit) -> XarrayResult<Counted> {
+    let mut scale = axis.scale(wanted, wanted)?;
+    if let Counts::Floats(values) = counts {
+        while let Some(finer) = scale.unit().finer()
+            && !values.iter().all(|number| scale.is_whole(*number))
         {
-            scaled.iter_mut().for_each(|number| *number *= 1000.0);
-            unit = finer;
+            scale = axis.scale(wanted, finer)?;
         }
-        let scale = self.scale(unit)?.of_counts();
-        Ok((unit, each(&scaled, |number| scale.float(*number))?))
     }
+    converted(counts, scale)
+}
 
-    /// Decodes in microseconds.
-    fn far(self, counts: Counts<'_>) -> XarrayResult<Counted> {
-        let unit = TimeUnit::Microseconds;
-        let scale = self.scale(unit)?;
-        let values = match counts {
-            Counts::Integers(values) => integers(values, scale)?,
-            Counts::Floats(values) => each(values, |number| scale.float(*number))?,
-        };
-        Ok((unit, values))
-    }
+/// Converts all numbers with one scale.
+fn converted(counts: Counts<'_>, scale: Scale) -> XarrayResult<Counted> {
+    let values = match counts {
+        Counts::Integers(values) => integers(values, scale)?,
+        Counts::Floats(values) => each(values, |number| scale.float(*number))?,
+    };
+    Ok((scale.unit(), values))
 }
 
 /// Converts whole numbers.

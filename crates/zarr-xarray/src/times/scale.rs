@@ -2,11 +2,67 @@
 
 use super::{NOT_A_TIME, count_of};
 use crate::error::{XarrayError, XarrayResult};
-use crate::units::{TimeUnit, Unit};
+use crate::units::{TimeUnit, TimeUnits, Unit};
+
+/// Nanoseconds of a microsecond.
+const MICROSECOND: i64 = 1000;
+
+/// A stored unit and its reference.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Axis {
+    stored: Unit,
+    /// In nanoseconds.
+    reference: i128,
+}
+
+impl Axis {
+    /// The axis of times with these units.
+    pub(crate) fn times(units: &TimeUnits) -> Self {
+        Self { stored: units.unit(), reference: units.nanoseconds() }
+    }
+
+    /// The axis of spans in a unit.
+    pub(crate) fn spans(stored: Unit) -> Self {
+        Self { stored, reference: 0 }
+    }
+
+    /// Returns the longest unit in which whole counts are exact.
+    pub(crate) fn resolution(self) -> TimeUnit {
+        TimeUnit::dividing(self.stored.nanoseconds().into()).max(TimeUnit::dividing(self.reference))
+    }
+
+    /// Returns the scale to counts of `unit`, where the caller has asked for `wanted`.
+    ///
+    /// # Errors
+    /// `Invalid` if `unit` is too coarse: the counts would not be whole.
+    pub(crate) fn scale(self, wanted: TimeUnit, unit: TimeUnit) -> XarrayResult<Scale> {
+        if self.resolution() > unit {
+            let (stored, unit) = (self.stored.name(), unit.name());
+            return Err(XarrayError::invalid(format!(
+                "{stored} since this reference are not whole numbers of {unit}"
+            )));
+        }
+        let wanted = wanted.max(self.resolution());
+        let scale = Scale::of(self.step(unit), self.reference / i128::from(unit.nanoseconds()), unit);
+        let is_near = unit != TimeUnit::Nanoseconds || count_of(scale.reference).is_some();
+        let floats = match unit >= wanted && is_near {
+            true => Floats::Products { first: self.step(wanted) as f64, wanted },
+            false => Floats::Rounded { stored: self.stored },
+        };
+        Ok(Scale { floats, ..scale })
+    }
+
+    /// The number of counts of `unit` in one stored unit.
+    fn step(self, unit: TimeUnit) -> i64 {
+        self.stored.nanoseconds() / unit.nanoseconds()
+    }
+}
 
 /// Converts stored numbers to counts of a unit, and back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
+    /// The unit of the counts.
+    unit: TimeUnit,
     /// The number of counts in one stored unit.
     step: i64,
     /// The reference as a count.
@@ -15,41 +71,35 @@ pub(crate) struct Scale {
     wrapped: i64,
     /// The smallest and the largest whole number whose counts fit, if there are any. [`NOT_A_TIME`] is not between them.
     fitting: Option<(i64, i64)>,
-    /// Whether the fraction of a count is truncated, not rounded.
-    cuts: bool,
+    floats: Floats,
+}
+
+/// The computation for floats.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Floats {
+    /// As numpy: products of float64 with the counts in a stored unit, `first` of the wanted unit, then 1000 for each
+    /// finer unit. Nanoseconds are truncated.
+    Products { first: f64, wanted: TimeUnit },
+    /// As cftime: the product is exact and rounded to microseconds.
+    Rounded { stored: Unit },
 }
 
 impl Scale {
-    /// Returns the scale from `stored` units after `reference`, in nanoseconds, to counts of `unit`.
-    ///
-    /// # Errors
-    /// `Invalid` if `unit` is too coarse: the counts would not be whole.
-    pub(crate) fn new(stored: Unit, reference: i128, unit: TimeUnit) -> XarrayResult<Self> {
-        let length = unit.nanoseconds();
-        if stored.nanoseconds() % length != 0 || reference % i128::from(length) != 0 {
-            let (stored, unit) = (stored.name(), unit.name());
-            return Err(XarrayError::invalid(format!(
-                "{stored} since this reference are not whole numbers of {unit}"
-            )));
-        }
-        let (step, reference) = (stored.nanoseconds() / length, reference / i128::from(length));
-        Ok(Self::of(step, reference, unit == TimeUnit::Nanoseconds))
-    }
-
     #[expect(clippy::cast_possible_truncation, reason = "sums are taken modulo 2^64")]
-    fn of(step: i64, reference: i128, cuts: bool) -> Self {
+    fn of(step: i64, reference: i128, unit: TimeUnit) -> Self {
         let [first, last] = [NOT_A_TIME + 1, i64::MAX].map(|count| i128::from(count) - reference);
         let first = -(-first).div_euclid(step.into());
         let last = last.div_euclid(step.into());
         let [first, last] = [first.max((NOT_A_TIME + 1).into()), last.min(i64::MAX.into())];
         // Both are in 64 bits, or the first is larger.
         let fitting = (first <= last).then_some((first as i64, last as i64));
-        Self { step, reference, wrapped: reference as i64, fitting, cuts }
+        let floats = Floats::Products { first: step as f64, wanted: unit };
+        Self { unit, step, reference, wrapped: reference as i64, fitting, floats }
     }
 
-    /// Whether the reference is in the range of counts.
-    pub(crate) fn reaches_reference(self) -> bool {
-        count_of(self.reference).is_some()
+    /// The unit of the counts.
+    pub(crate) fn unit(self) -> TimeUnit {
+        self.unit
     }
 
     /// Returns the count of a whole number, or `None` if it is out of range. [`NOT_A_TIME`] is unchanged.
@@ -77,20 +127,39 @@ impl Scale {
     }
 
     /// Returns the count of a float, or `None` if it is out of range. NaN becomes [`NOT_A_TIME`].
-    ///
-    /// Nanoseconds are truncated, as xarray does for `datetime64`. Other units are rounded, as cftime does.
     pub(crate) fn float(self, number: f64) -> Option<i64> {
-        let step = self.step as f64;
         if number.is_nan() {
             return Some(NOT_A_TIME);
         }
-        let count = if self.cuts {
-            whole(number * step)?
-        } else {
-            // The whole part is exact, so that a large count keeps its digits.
-            whole(number)? * i128::from(self.step) + whole((number.fract() * step).round_ties_even())?
+        let count = match self.floats {
+            Floats::Products { first, wanted } => {
+                let count = self.product(number, first, wanted);
+                // xarray truncates `datetime64`.
+                whole(if self.unit == TimeUnit::Nanoseconds { count } else { count.round_ties_even() })?
+            }
+            Floats::Rounded { stored } => {
+                let (length, unit) = (rounded(number, stored)?, i128::from(self.unit.nanoseconds()));
+                nearest(length.div_euclid(unit), length.rem_euclid(unit), unit)
+            }
         };
         count_of(count + self.reference)
+    }
+
+    /// Whether a float is a whole count, or none.
+    pub(crate) fn is_whole(self, number: f64) -> bool {
+        match self.floats {
+            _ if !number.is_finite() => true,
+            Floats::Products { first, wanted } => self.product(number, first, wanted).fract() == 0.0,
+            Floats::Rounded { stored } => {
+                rounded(number, stored).is_none_or(|length| length % i128::from(self.unit.nanoseconds()) == 0)
+            }
+        }
+    }
+
+    /// Multiplies a float as xarray does: it tries each unit from the wanted one on.
+    fn product(self, number: f64, first: f64, wanted: TimeUnit) -> f64 {
+        let finer = TimeUnit::ALL.into_iter().filter(|unit| wanted < *unit && *unit <= self.unit);
+        finer.fold(number * first, |product, _| product * 1000.0)
     }
 
     /// Returns the number of steps from the reference to a count, or `None` if it is not whole.
@@ -103,16 +172,6 @@ impl Scale {
     pub(crate) fn fraction(self, count: i64) -> f64 {
         (i128::from(count) - self.reference) as f64 / self.step as f64
     }
-
-    /// Returns the same scale for numbers that have been multiplied by the step.
-    pub(crate) fn of_counts(self) -> Self {
-        Self::of(1, self.reference, self.cuts)
-    }
-
-    /// The factor from stored numbers to counts.
-    pub(crate) fn factor(self) -> f64 {
-        self.step as f64
-    }
 }
 
 /// Returns the whole part of a float, or `None` beyond 2^70, which no count reaches.
@@ -122,6 +181,30 @@ impl Scale {
 )]
 fn whole(float: f64) -> Option<i128> {
     (float.abs() < 2.0_f64.powi(70)).then_some(float as i128)
+}
+
+/// Returns the length of a number of units in nanoseconds, or `None` if no count reaches it. The product is exact. It is
+/// rounded to microseconds as cftime does, and for the unit `nanoseconds`, which cftime does not have, to nanoseconds.
+#[expect(clippy::cast_possible_truncation, reason = "bits beyond 2^-80 are too small to decide a rounding")]
+fn rounded(number: f64, stored: Unit) -> Option<i128> {
+    const FRACTION: u32 = 80;
+    let grain = MICROSECOND.min(stored.nanoseconds());
+    let factor = i128::from(stored.nanoseconds() / grain);
+    let parts = (number.fract() * (1_u128 << FRACTION) as f64) as i128 * factor;
+    let (floor, rest) = (whole(number)? * factor + (parts >> FRACTION), parts & ((1 << FRACTION) - 1));
+    let near = nearest(floor, rest, 1 << FRACTION);
+    let count = match near.rem_euclid(1_000_000) {
+        // cftime takes a microsecond beside a whole second for an error of rounding.
+        1 if stored >= Unit::Seconds => floor,
+        999_999 if stored >= Unit::Seconds => floor + i128::from(rest != 0),
+        _ => near,
+    };
+    Some(count * i128::from(grain))
+}
+
+/// Returns the whole number nearest to `below + rest / by`, ties to even.
+fn nearest(below: i128, rest: i128, by: i128) -> i128 {
+    below + i128::from(2 * rest > by || 2 * rest == by && below % 2 != 0)
 }
 
 #[cfg(test)]
@@ -138,7 +221,8 @@ mod tests {
         let far = i128::from(i64::MAX);
         for reference in [0, -719_162 * 86_400, far, far + 1, -far, -far - 1, -far - 2, 3 * far] {
             for unit in [Unit::Seconds, Unit::Hours, Unit::Days] {
-                let scale = Scale::new(unit, reference * 1_000_000_000, TimeUnit::Seconds).unwrap();
+                let axis = Axis { stored: unit, reference: reference * 1_000_000_000 };
+                let scale = axis.scale(TimeUnit::Seconds, TimeUnit::Seconds).unwrap();
                 let edge = i64::MAX / scale.step;
                 let any = (0..200).map(|_| random.i64(..) >> random.u32(..64)).collect::<Vec<_>>();
                 for number in [0, 1, -1, edge, -edge, edge.saturating_add(1), i64::MAX].into_iter().chain(any)
@@ -148,9 +232,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(
-            Scale::new(Unit::Days, 0, TimeUnit::Seconds).unwrap().integer(NOT_A_TIME.into()),
-            Some(NOT_A_TIME)
-        );
+        let days = Axis::spans(Unit::Days).scale(TimeUnit::Seconds, TimeUnit::Seconds).unwrap();
+        assert_eq!(days.integer(NOT_A_TIME.into()), Some(NOT_A_TIME));
     }
 }

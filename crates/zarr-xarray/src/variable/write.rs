@@ -12,6 +12,7 @@ use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
 use crate::kernel::{Packing, TimeCoding};
 use crate::number::NumberType;
 use crate::times::Times;
+use crate::times::scale::Axis;
 use crate::units::{TimeUnit, TimeUnits};
 
 impl Variable {
@@ -62,13 +63,13 @@ impl Variable {
                 let shape = texts.shape().to_vec();
                 Ok(Elements::Texts(NdVec::new(shape, present(texts, "texts")?)?))
             }
-            (Decoding::Times { packing, units, .. }, Decoded::Times { times, .. }) => {
-                times_of(packing, units, times)
+            (Decoding::Times { packing, units, unit }, Decoded::Times { times, .. }) => {
+                times_of(packing, units, *unit, times)
             }
-            (Decoding::Spans { packing, stored, .. }, Decoded::Spans { spans, .. }) => {
+            (Decoding::Spans { packing, stored, unit: wanted }, Decoded::Spans { spans, .. }) => {
                 let unit = spans.unit().max(TimeUnit::dividing(stored.nanoseconds().into()));
                 let counts = Times::new(crate::Calendar::Standard, spans.unit(), spans.values().to_vec());
-                let coding = TimeCoding::spans(packing.clone(), *stored, unit)?;
+                let coding = TimeCoding::spans(packing.clone(), *stored, *wanted, unit)?;
                 counted(&coding, &counts, unit)
             }
             (
@@ -99,7 +100,7 @@ impl Variable {
     }
 }
 
-fn times_of(packing: &Packing, units: &TimeUnits, times: &Times) -> XarrayResult<Elements> {
+fn times_of(packing: &Packing, units: &TimeUnits, wanted: TimeUnit, times: &Times) -> XarrayResult<Elements> {
     let are_both_civil = times.calendar().is_civil() && units.calendar().is_civil();
     let times = match are_both_civil {
         true => &times.in_calendar(units.calendar())?,
@@ -111,8 +112,8 @@ fn times_of(packing: &Packing, units: &TimeUnits, times: &Times) -> XarrayResult
             "the times have the calendar {given}, the variable {stored}"
         )));
     }
-    let unit = times.unit().max(units.resolution());
-    counted(&TimeCoding::times(packing.clone(), units, unit)?, times, unit)
+    let unit = times.unit().max(Axis::times(units).resolution());
+    counted(&TimeCoding::times(packing.clone(), units, wanted, unit)?, times, unit)
 }
 
 /// Encodes counts in `unit`, which is not coarser than that of the times.

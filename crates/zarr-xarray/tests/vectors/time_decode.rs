@@ -42,13 +42,13 @@ fn decode(row: &Value) -> XarrayResult<Times> {
         "float64" => {
             let stored = floats(&row["data"]);
             let times = decode_times(Counts::Floats(&stored), &units, unit)?;
-            check_kernel(&units, NumberType::Float64, bytemuck(&stored, f64::to_ne_bytes), &times);
+            check_kernel(&units, unit, NumberType::Float64, bytemuck(&stored, f64::to_ne_bytes), &times);
             Ok(times)
         }
         _ => {
             let stored = integers(&row["data"]);
             let times = decode_times(Counts::Integers(&stored), &units, unit)?;
-            check_kernel(&units, NumberType::Int64, bytemuck(&stored, i64::to_ne_bytes), &times);
+            check_kernel(&units, unit, NumberType::Int64, bytemuck(&stored, i64::to_ne_bytes), &times);
             Ok(times)
         }
     }
@@ -59,8 +59,8 @@ fn bytemuck<T: Copy, const N: usize>(elements: &[T], bytes: impl Fn(T) -> [u8; N
 }
 
 /// The kernel for chunks gives the same times as the axis.
-fn check_kernel(units: &TimeUnits, stored: NumberType, src: Vec<u8>, times: &Times) {
-    let Ok(coding) = TimeCoding::times(Packing::plain(stored), units, times.unit()) else { return };
+fn check_kernel(units: &TimeUnits, wanted: TimeUnit, stored: NumberType, src: Vec<u8>, times: &Times) {
+    let coding = TimeCoding::times(Packing::plain(stored), units, wanted, times.unit()).unwrap();
     let mut dst = vec![0; src.len()];
     coding.decode(&src, &mut dst).unwrap();
     assert_eq!(dst, bytemuck(times.values(), i64::to_ne_bytes), "{units}");
