@@ -34,6 +34,11 @@ pub struct Date {
     pub day: u8,
 }
 
+impl Date {
+    /// The first day of the Gregorian calendar.
+    pub(crate) const REFORM: Self = Self { year: 1582, month: 10, day: 15 };
+}
+
 /// Dates are limited to this many days before and after 1970: more than an `i64` holds in seconds.
 const MOST_DAYS: i64 = 1 << 47;
 
@@ -92,7 +97,7 @@ impl Calendar {
             date.year.unsigned_abs() < MOST_YEARS && (1..=12).contains(&date.month) && date.day <= 31;
         let year = if date.year < 0 && !self.has_year_zero() { date.year + 1 } else { date.year };
         let (rule, shift) = match self {
-            Self::Standard if date < (Date { year: 1582, month: 10, day: 15 }) => MIXED,
+            Self::Standard if date < Date::REFORM => MIXED,
             _ => self.rule(),
         };
         let days = may_be.then(|| rule.days(year, date.month.into(), date.day.into()) - shift)?;

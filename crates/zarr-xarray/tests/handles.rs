@@ -7,7 +7,7 @@ use zarr_hierarchy::{ArrayMeta, GroupOptions, blocking::Group};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::{DataTree, Dataset};
 use zarr_xarray::{
-    Decoded, DecodedType, Label, Labels, Method, NumberType, Positions, XarrayErrorKind, XarrayResult,
+    Decoded, DecodedType, Label, Labels, Method, NumberType, Picked, Positions, XarrayErrorKind, XarrayResult,
 };
 
 /// A group in memory, to which arrays are added.
@@ -89,6 +89,25 @@ fn elements_are_read_decoded_masked_or_as_they_are_stored() {
     refused(t.read_masked::<String>(), XarrayErrorKind::Invalid, "variable \"t\"");
     refused(t.read_times(), XarrayErrorKind::Invalid, "time");
     refused(dataset.variable("u"), XarrayErrorKind::NotFound, "\"u\"");
+}
+
+/// Issue 37, D7: element 7 is 0.29166666666666663 days, which cftime reads as 07:00.
+#[test]
+fn an_hour_in_float_days_of_a_model_calendar_is_selected_by_its_label() {
+    let days: Vec<f64> = (0..48).map(|hour| f64::from(hour) * (1.0 / 24.0)).collect();
+    let attributes = json!({ "units": "days since 1850-01-01", "calendar": "noleap" });
+    let stored = Stored::new().with("time", &[("time", 48)], DataType::Float64, attributes, &days);
+    let dataset = stored.open();
+    for (text, wanted) in [
+        ("time=1850-01-01T06", Picked::One(6)),
+        ("time=1850-01-01T07", Picked::One(7)),
+        ("time=1850-01-01T07:00:00", Picked::One(7)),
+    ] {
+        let found = dataset.select(&text.parse().unwrap()).unwrap();
+        assert_eq!(found.selected("time"), Some(wanted), "{text}");
+    }
+    let times = dataset.variable("time").unwrap().read_times().unwrap();
+    assert_eq!(times.get(7).unwrap().to_string(), "1850-01-01T07:00");
 }
 
 #[test]

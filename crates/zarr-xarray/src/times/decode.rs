@@ -19,8 +19,10 @@ pub enum Counts<'a> {
 /// Decodes a time axis. The result is in `unit`, or in a finer unit if the units or the fractions of floats need it. If
 /// a time is out of the range of nanoseconds, the result is in microseconds.
 ///
-/// Whole numbers are exact. Floats are multiplied in float64, and nanoseconds are truncated. Beyond the range of
-/// nanoseconds the product is exact and rounded to microseconds.
+/// Whole numbers are exact. Floats are decoded as xarray does. In calendars that are not
+/// [civil](crate::Calendar::is_civil), in the standard calendar if the reference is before 1582-10-15, and beyond the
+/// range of nanoseconds the product is exact and rounded to microseconds, as by cftime. Else it is one of float64, and
+/// nanoseconds are truncated.
 ///
 /// # Errors
 /// `OutOfRange` if a time lies beyond ±292 thousand years, or out of the range of a coarser `unit`.

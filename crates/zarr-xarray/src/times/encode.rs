@@ -154,7 +154,7 @@ fn in_calendar(times: &Times, calendar: Calendar) -> XarrayResult<Vec<Option<i12
 
 /// Whether a date of another calendar would become a Julian one.
 fn is_before_the_reform(time: &DateTime, calendar: Calendar) -> bool {
-    calendar == Calendar::Standard && time.date < (Date { year: 1582, month: 10, day: 15 })
+    calendar == Calendar::Standard && time.date < Date::REFORM
 }
 
 fn lacks(calendar: Calendar, position: usize, time: Option<DateTime>) -> XarrayError {

@@ -1,6 +1,7 @@
 //! The meaning of a stored number: a number of steps after a reference.
 
 use super::{NOT_A_TIME, count_of};
+use crate::calendar::{Calendar, Date};
 use crate::error::{XarrayError, XarrayResult};
 use crate::units::{TimeUnit, TimeUnits, Unit};
 
@@ -13,17 +14,21 @@ pub(crate) struct Axis {
     stored: Unit,
     /// In nanoseconds.
     reference: i128,
+    /// Whether xarray decodes with cftime, which rounds floats to microseconds, whatever unit is wanted.
+    is_cftime: bool,
 }
 
 impl Axis {
     /// The axis of times with these units.
     pub(crate) fn times(units: &TimeUnits) -> Self {
-        Self { stored: units.unit(), reference: units.nanoseconds() }
+        let is_julian = units.calendar() == Calendar::Standard && units.reference().date < Date::REFORM;
+        let is_cftime = !units.calendar().is_civil() || is_julian;
+        Self { stored: units.unit(), reference: units.nanoseconds(), is_cftime }
     }
 
     /// The axis of spans in a unit.
     pub(crate) fn spans(stored: Unit) -> Self {
-        Self { stored, reference: 0 }
+        Self { stored, reference: 0, is_cftime: false }
     }
 
     /// Returns the longest unit in which whole counts are exact.
@@ -43,13 +48,14 @@ impl Axis {
             )));
         }
         let wanted = wanted.max(self.resolution());
-        let scale = Scale::of(self.step(unit), self.reference / i128::from(unit.nanoseconds()), unit);
-        let is_near = unit != TimeUnit::Nanoseconds || count_of(scale.reference).is_some();
-        let floats = match unit >= wanted && is_near {
+        let (step, reference) = (self.step(unit), self.reference / i128::from(unit.nanoseconds()));
+        let is_near = unit != TimeUnit::Nanoseconds || count_of(reference).is_some();
+        let floats = match unit >= wanted && is_near && !self.is_cftime {
             true => Floats::Products { first: self.step(wanted) as f64, wanted },
-            false => Floats::Rounded { stored: self.stored },
+            false => Floats::Rounded,
         };
-        Ok(Scale { floats, ..scale })
+        let (wrapped, fitting) = fitting(step, reference);
+        Ok(Scale { stored: self.stored, unit, step, reference, wrapped, fitting, floats })
     }
 
     /// The number of counts of `unit` in one stored unit.
@@ -61,6 +67,7 @@ impl Axis {
 /// Converts stored numbers to counts of a unit, and back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
+    stored: Unit,
     /// The unit of the counts.
     unit: TimeUnit,
     /// The number of counts in one stored unit.
@@ -81,22 +88,10 @@ enum Floats {
     /// finer unit. Nanoseconds are truncated.
     Products { first: f64, wanted: TimeUnit },
     /// As cftime: the product is exact and rounded to microseconds.
-    Rounded { stored: Unit },
+    Rounded,
 }
 
 impl Scale {
-    #[expect(clippy::cast_possible_truncation, reason = "sums are taken modulo 2^64")]
-    fn of(step: i64, reference: i128, unit: TimeUnit) -> Self {
-        let [first, last] = [NOT_A_TIME + 1, i64::MAX].map(|count| i128::from(count) - reference);
-        let first = -(-first).div_euclid(step.into());
-        let last = last.div_euclid(step.into());
-        let [first, last] = [first.max((NOT_A_TIME + 1).into()), last.min(i64::MAX.into())];
-        // Both are in 64 bits, or the first is larger.
-        let fitting = (first <= last).then_some((first as i64, last as i64));
-        let floats = Floats::Products { first: step as f64, wanted: unit };
-        Self { unit, step, reference, wrapped: reference as i64, fitting, floats }
-    }
-
     /// The unit of the counts.
     pub(crate) fn unit(self) -> TimeUnit {
         self.unit
@@ -131,35 +126,33 @@ impl Scale {
         if number.is_nan() {
             return Some(NOT_A_TIME);
         }
-        let count = match self.floats {
-            Floats::Products { first, wanted } => {
-                let count = self.product(number, first, wanted);
-                // xarray truncates `datetime64`.
-                whole(if self.unit == TimeUnit::Nanoseconds { count } else { count.round_ties_even() })?
-            }
-            Floats::Rounded { stored } => {
-                let (length, unit) = (rounded(number, stored)?, i128::from(self.unit.nanoseconds()));
+        let count = match self.product(number) {
+            // xarray truncates `datetime64`. In another unit only axes out of the range of nanoseconds have fractions.
+            Some(product) if self.unit == TimeUnit::Nanoseconds || product.fract() == 0.0 => whole(product)?,
+            _ => {
+                let (length, unit) = (rounded(number, self.stored)?, i128::from(self.unit.nanoseconds()));
                 nearest(length.div_euclid(unit), length.rem_euclid(unit), unit)
             }
         };
         count_of(count + self.reference)
     }
 
-    /// Whether a float is a whole count, or none.
+    /// Whether a float is a whole count or no finite number.
     pub(crate) fn is_whole(self, number: f64) -> bool {
-        match self.floats {
+        let is_multiple = |length: i128| length % i128::from(self.unit.nanoseconds()) == 0;
+        match self.product(number) {
             _ if !number.is_finite() => true,
-            Floats::Products { first, wanted } => self.product(number, first, wanted).fract() == 0.0,
-            Floats::Rounded { stored } => {
-                rounded(number, stored).is_none_or(|length| length % i128::from(self.unit.nanoseconds()) == 0)
-            }
+            Some(product) => product.fract() == 0.0,
+            None => rounded(number, self.stored).is_none_or(is_multiple),
         }
     }
 
-    /// Multiplies a float as xarray does: it tries each unit from the wanted one on.
-    fn product(self, number: f64, first: f64, wanted: TimeUnit) -> f64 {
+    /// Multiplies a float as xarray does: it tries each unit from the wanted one on. Returns `None` if xarray leaves
+    /// that to cftime.
+    fn product(self, number: f64) -> Option<f64> {
+        let Floats::Products { first, wanted } = self.floats else { return None };
         let finer = TimeUnit::ALL.into_iter().filter(|unit| wanted < *unit && *unit <= self.unit);
-        finer.fold(number * first, |product, _| product * 1000.0)
+        Some(finer.fold(number * first, |product, _| product * 1000.0))
     }
 
     /// Returns the number of steps from the reference to a count, or `None` if it is not whole.
@@ -172,6 +165,17 @@ impl Scale {
     pub(crate) fn fraction(self, count: i64) -> f64 {
         (i128::from(count) - self.reference) as f64 / self.step as f64
     }
+}
+
+/// Returns the reference modulo 2^64, and the smallest and the largest whole number whose counts fit.
+#[expect(clippy::cast_possible_truncation, reason = "sums are taken modulo 2^64")]
+fn fitting(step: i64, reference: i128) -> (i64, Option<(i64, i64)>) {
+    let [first, last] = [NOT_A_TIME + 1, i64::MAX].map(|count| i128::from(count) - reference);
+    let first = -(-first).div_euclid(step.into());
+    let last = last.div_euclid(step.into());
+    let [first, last] = [first.max((NOT_A_TIME + 1).into()), last.min(i64::MAX.into())];
+    // Both are in 64 bits, or the first is larger.
+    (reference as i64, (first <= last).then_some((first as i64, last as i64)))
 }
 
 /// Returns the whole part of a float, or `None` beyond 2^70, which no count reaches.
@@ -221,7 +225,7 @@ mod tests {
         let far = i128::from(i64::MAX);
         for reference in [0, -719_162 * 86_400, far, far + 1, -far, -far - 1, -far - 2, 3 * far] {
             for unit in [Unit::Seconds, Unit::Hours, Unit::Days] {
-                let axis = Axis { stored: unit, reference: reference * 1_000_000_000 };
+                let axis = Axis { stored: unit, reference: reference * 1_000_000_000, is_cftime: false };
                 let scale = axis.scale(TimeUnit::Seconds, TimeUnit::Seconds).unwrap();
                 let edge = i64::MAX / scale.step;
                 let any = (0..200).map(|_| random.i64(..) >> random.u32(..64)).collect::<Vec<_>>();
