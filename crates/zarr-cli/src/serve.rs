@@ -31,7 +31,8 @@ use server::Bounds;
 ///
 /// Prints the URL on stdout and answers GET and HEAD until Ctrl-C: objects with ranges and ETags, and listings of
 /// folders. The URL of a folder ends in `/`; `?format=json` returns its listing as JSON. Files whose names begin with a
-/// dot are not served, except the metadata documents of format 2. Nothing outside of the given node is served.
+/// dot are not served, except the metadata documents of format 2. Nothing outside of the given node is served: a link in a
+/// directory that leads out of the node is "not found", unless --follow-links is given.
 ///
 /// The page at `/.page/` shows the store in a browser: the tree of nodes, their metadata, which chunks are stored and how
 /// large they are, and planes of arrays as pictures.
@@ -51,6 +52,9 @@ pub(crate) struct Args {
     /// machine (`http://localhost:3000`) always may. May be given several times.
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+    /// Also serve what links in a directory lead to outside of the node.
+    #[arg(long)]
+    follow_links: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -62,6 +66,7 @@ Examples:
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
+    let target = if args.follow_links { target } else { target.confined(stores).map_err(unconfined)? };
     let served = Served {
         root: target.prefix()?,
         storage: target.storage.read_only(),
@@ -96,4 +101,12 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     // A read that is still waiting for the store does not keep the command.
     runtime.shutdown_background();
     done
+}
+
+/// Names the option for systems that cannot confine links.
+fn unconfined(e: Failure) -> Failure {
+    match e.exit() {
+        Exit::Unsupported => Failure::unsupported(format!("{}; --follow-links serves all links", e.message())),
+        _ => e,
+    }
 }

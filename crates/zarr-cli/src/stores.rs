@@ -56,6 +56,13 @@ impl Stores {
         Self { is_cached: true, ..self.clone() }
     }
 
+    /// Returns the same stores with links that lead out of a directory refused.
+    pub(crate) fn confined(&self) -> Self {
+        let mut stores = self.clone();
+        stores.access.confined = true;
+        stores
+    }
+
     /// Returns `given` as a URL, or `None` if it is a directory. The path of an archive, or of a node in it, is one.
     pub(crate) fn url<'a>(&self, given: &'a Path) -> Option<Cow<'a, str>> {
         let is_url = |text: &&str| {

@@ -169,6 +169,15 @@ impl Target {
         self.root.as_ref().map(|root| if below.is_empty() { root.clone() } else { root.join(below) })
     }
 
+    /// Returns the node as the root of a store that refuses links out of it, if the node is a directory.
+    pub(crate) fn confined(self, stores: &Stores) -> Result<Self, Failure> {
+        let Some(store) = self.directory() else { return Ok(self) };
+        let opened = FsStore::open(&store).and_then(|opened| stores.confined().directory(opened));
+        let storage = opened.map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?;
+        let root = Some(store.clone());
+        Ok(Self { storage, path: "/".to_owned(), store, root, format: self.format, documents: None })
+    }
+
     /// Returns a name that is the same for all paths and URLs of the node: a directory without links, or a URL without
     /// secrets.
     pub(crate) fn identity(&self) -> String {

@@ -48,7 +48,7 @@ const CHUNKS: usize = 20_000;
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let mut room = u64::from(args.max_size).saturating_mul(1_000_000);
-    let all = tree(&target)?;
+    let all = tree(&target, |_| true)?;
     let (mut nodes, mut maps, mut planes) = (Object::new(), Object::new(), Object::new());
     let progress = Progress::objects();
     for listed in all.get("nodes").iter().flat_map(|nodes| nodes.elements().into_iter().flatten()) {

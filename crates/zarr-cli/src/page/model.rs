@@ -12,9 +12,11 @@ use crate::walk::Source;
 /// The largest number of nodes in a tree. A browser becomes slow beyond it.
 const MOST: usize = 5000;
 
-/// Returns the nodes at and below the target, parents before children, with paths below the target.
-pub(crate) fn tree(target: &Target) -> Result<Object, Failure> {
-    let mut all = list(target, Source::default(), usize::MAX)?;
+/// Returns the nodes at and below the target, parents before children, with paths below the target. Only nodes whose path is
+/// `shown` are in it.
+pub(crate) fn tree(target: &Target, shown: impl Fn(&str) -> bool) -> Result<Object, Failure> {
+    let mut all =
+        list(target, Source::default(), usize::MAX)?.filter(|listed| shown(listed.below(&target.path)));
     let nodes = all.by_ref().take(MOST).map(|listed| {
         let mut object = listed.to_json();
         object.set("path", format!("/{}", listed.below(&target.path)));

@@ -1,5 +1,7 @@
 //! What a request gets: the method, the host and the origin are judged here.
 
+use std::error::Error;
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -192,10 +194,17 @@ fn kind(name: &str) -> &'static str {
     if is_json { "application/json" } else { "application/octet-stream" }
 }
 
+/// Whether the error is that of a link which leads out of the served directory.
+pub(super) fn is_outside(e: &StoreError) -> bool {
+    let cause = e.source().and_then(|e| e.downcast_ref::<io::Error>());
+    cause.is_some_and(|e| e.kind() == io::ErrorKind::CrossesDevices)
+}
+
 /// Answers with the status of an error. Its message may name places of this machine, so it goes to stderr.
 fn failed(e: &StoreError) -> Answer {
     say(&format!("note: {e}"));
     let (status, message) = match e.kind() {
+        _ if is_outside(e) => (StatusCode::NOT_FOUND, "there is no such object"),
         StoreErrorKind::InvalidArgument => (StatusCode::NOT_FOUND, "there is no such object"),
         StoreErrorKind::PermissionDenied => (StatusCode::FORBIDDEN, "the store denies access"),
         StoreErrorKind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "the store is busy or down"),

@@ -4,11 +4,14 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::ValueEnum;
+use zarr_array::block_on;
+use zarr_array::meta::DocumentName;
 use zarr_array::meta::json::Object;
 use zarr_array::traits::{Prefix, StoreError, StoreErrorKind, StoreResult};
 
+use super::answer::is_outside;
 use super::object::waiting;
-use super::path::decoded;
+use super::path::{decoded, has_hidden};
 use crate::exit::{Exit, Failure, say};
 use crate::json;
 use crate::page::{self, Asked, CSS, JS};
@@ -76,7 +79,7 @@ fn failed(e: &Failure) -> StoreResult<Reply> {
 impl Page {
     fn answer(&self, what: &str, query: &Query) -> Result<Object, Failure> {
         if what == "tree" {
-            return page::tree(&self.target);
+            return page::tree(&self.target, |path| !has_hidden(path));
         }
         let here = self.node(query.get("path").unwrap_or("/"))?;
         match what {
@@ -96,7 +99,21 @@ impl Page {
         let below = Prefix::of_node(below).map_err(|e| Failure::usage(e.to_string()))?;
         let root = self.target.prefix()?;
         let path = Prefix::new(format!("{root}{below}")).map_err(|e| Failure::usage(e.to_string()))?;
+        if has_hidden(below.as_str()) || self.is_refused(&path)? {
+            return Err(Failure::new(Exit::NotFound, format!("there is no node at {:?}", below.node_path())));
+        }
         Ok(if below.is_root() { self.target.clone() } else { self.target.at_path(&path.node_path()) })
+    }
+
+    /// Whether the directory of the store refuses keys of a node: its name is that of a writer's file, or its path has a link
+    /// that leads outside.
+    fn is_refused(&self, node: &Prefix) -> Result<bool, Failure> {
+        if self.target.root.is_none() {
+            return Ok(false);
+        }
+        let key = node.key(DocumentName::Node.as_str()).map_err(|e| Failure::usage(e.to_string()))?;
+        let looked = block_on(self.target.storage.head(&key));
+        Ok(looked.is_err_and(|e| e.kind() == StoreErrorKind::InvalidArgument || is_outside(&e)))
     }
 }
 

@@ -36,6 +36,11 @@ fn name(segment: &str) -> Option<String> {
     (!name.contains(['/', '\\']) && !is_hidden(&name)).then_some(name)
 }
 
+/// Whether a path below the root has a hidden name.
+pub(super) fn has_hidden(path: &str) -> bool {
+    path.split('/').any(is_hidden)
+}
+
 /// Whether a name is not served: it begins with a dot and is not a metadata document.
 pub(super) fn is_hidden(name: &str) -> bool {
     name.starts_with('.') && !is_document(name)

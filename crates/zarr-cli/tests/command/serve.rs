@@ -194,6 +194,64 @@ fn nothing_outside_of_the_node_is_served() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_node_are_followed_only_if_asked_for() {
+    use std::os::unix::fs::symlink;
+    let folder = store();
+    folder.base("other.zarr");
+    folder.write("outside/secret", "x");
+    symlink(folder.join("outside"), folder.join("h.zarr/e")).unwrap();
+    symlink(folder.join("outside/secret"), folder.join("h.zarr/a/c/1")).unwrap();
+    symlink(folder.join("other.zarr"), folder.join("h.zarr/b")).unwrap();
+    symlink("a", folder.join("h.zarr/inside")).unwrap();
+    symlink("../../h.zarr/zarr.json", folder.join("h.zarr/a/above")).unwrap();
+    let h = folder.join("h.zarr");
+    for (options, outside) in [(&[][..], 404), (&["--follow-links"], 200)] {
+        let server = Server::start(options.iter().map(OsStr::new).chain([h.as_os_str()]));
+        for (path, wanted) in [
+            ("/inside/c/0", 200),
+            ("/e/secret", outside),
+            ("/e/", outside),
+            ("/a/c/1", outside),
+            ("/b/zarr.json", outside),
+            ("/.page/node?path=/b", outside),
+            ("/.page/chunks?path=/b", outside),
+            ("/.page/node?path=/e", 404),
+            ("/.page/node?path=/inside", 200),
+        ] {
+            assert_eq!(server.get(path, &[]).status, wanted, "{options:?} {path}");
+        }
+    }
+    // The root is the node, not the hierarchy around it; and it may be a link itself.
+    assert_eq!(Server::start([folder.join("h.zarr/a")]).get("/above", &[]).status, 404);
+    assert_eq!(Server::start([folder.join("h.zarr/b")]).get("/c/0", &[]).status, 200);
+}
+
+#[test]
+fn the_page_shows_no_hidden_node() {
+    let folder = planes();
+    fs::create_dir(folder.join("a.zarr/g")).unwrap();
+    for hidden in [".secret", "g/.secret", "t.partial"] {
+        folder.write(
+            &format!("a.zarr/{hidden}/zarr.json"),
+            fs::read(folder.join("a.zarr/t/zarr.json")).unwrap(),
+        );
+    }
+    folder.group("a.zarr/g");
+    let server = Server::start([folder.join("a.zarr")]);
+    for hidden in ["/.secret", "/g/.secret", "/t.partial"] {
+        assert_eq!(server.get(&format!("{hidden}/zarr.json"), &[]).status, 404);
+        for what in ["node", "chunks", "plane"] {
+            assert_eq!(answer(&server, &format!("{what}?path={hidden}")).0, 404, "{what} {hidden}");
+        }
+    }
+    let tree = answer(&server, "tree").1;
+    let paths: Vec<&str> =
+        tree["nodes"].as_array().unwrap().iter().map(|node| node["path"].as_str().unwrap()).collect();
+    assert_eq!((paths, &tree["more_nodes"]), (vec!["/", "/<b>&x", "/g", "/t"], &json!(0)));
+}
+
 #[test]
 fn other_methods_and_large_heads_are_refused() {
     let folder = store();
