@@ -106,6 +106,9 @@ pub(crate) struct Args {
     /// What to do if DST exists. Only a Zarr node is ever replaced, after the copy is complete.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
+    /// With --if-exists replace: also erase objects in DST that belong to no node.
+    #[arg(short = 'y', short_alias = 'f', long)]
+    force: bool,
     /// Continue an interrupted run of the same copy, or begin if there is none. Copied parts are compared with the
     /// source, and equal ones are not written again. If the copy fails, its parts stay.
     #[arg(long)]
@@ -174,7 +177,8 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     }
     let source = Target::find(&args.source, stores)?;
     check_outside(&source, [&args.source, &args.destination], stores)?;
-    let rules = Rules { replace: args.if_exists == IfExists::Replace, resume: args.resume };
+    let replace = args.if_exists == IfExists::Replace;
+    let rules = Rules { replace, force: args.force, resume: args.resume };
     let place = match &args.join {
         Some(_) => Place::shared(&args.destination, stores)?,
         None => Place::find(&args.destination, rules, &source, stores)?,

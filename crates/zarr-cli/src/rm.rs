@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Erase a group together with the nodes in it.
     #[arg(short, long)]
     recursive: bool,
-    /// Also erase the root of a store, and objects in a group that belong to no node.
+    /// Also erase the root of a store, and objects that belong to no node, or to no copy.
     #[arg(short = 'y', short_alias = 'f', long)]
     force: bool,
     /// Erase an unfinished copy: everything that an interrupted `zarr copy` has left at a URL, or beside a path.
@@ -144,10 +144,7 @@ impl Doomed {
         if self.nodes.first().is_some_and(|path| path == "/") {
             return refuse("this is the root of a store; --force erases all of it".to_owned());
         }
-        match &self.others[..] {
-            [] => Ok(()),
-            [other, ..] => refuse(format!("{other:?} does not belong to a node; --force erases it as well")),
-        }
+        check_others(&self.others, "a node")
     }
 
     fn to_text(&self, dry_run: bool) -> String {
@@ -169,6 +166,30 @@ impl Doomed {
             .into(),
         )
     }
+}
+
+/// Fails if a node that is replaced holds objects or folders that belong to no node.
+pub(crate) fn check_replaced(target: &Target) -> Result<(), Failure> {
+    check_others(&Doomed::below(target)?.others, "a node").map_err(|e| target.fail(e))
+}
+
+/// The largest number of foreign objects that a message names.
+const NAMED: usize = 3;
+
+/// Fails if there is anything that does not belong to `what`.
+fn check_others(others: &[String], what: &str) -> Result<(), Failure> {
+    let names: Vec<String> = others.iter().take(NAMED).map(|other| format!("{other:?}")).collect();
+    let more = match others.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (do_not, them) = match others.len() {
+        0 => return Ok(()),
+        1 => ("does not", "it"),
+        _ => ("do not", "them"),
+    };
+    let names = names.join(", ");
+    Err(Failure::usage(format!("{names}{more} {do_not} belong to {what}; --force erases {them} as well")))
 }
 
 /// Lists the objects and folders directly below a group, without the group's own metadata documents. Folders of nodes

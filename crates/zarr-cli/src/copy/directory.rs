@@ -21,8 +21,9 @@ use super::place::Rules;
 use super::publish::{self, Left, on_disk};
 use crate::around::is_node;
 use crate::exit::{Exit, Failure, say};
+use crate::rm::check_replaced;
 use crate::stores::{Stores, directory_of, shown};
-use crate::target::{document, is_document};
+use crate::target::{Target, document, is_document};
 
 /// A checked destination.
 #[derive(Debug)]
@@ -57,10 +58,15 @@ pub(super) struct Hidden {
 const STEM: usize = 100;
 
 impl Directory {
-    /// Checks the destination. Something that exists is replaced only if that is wanted, it is a Zarr node, and the
-    /// source is not inside of it. With `resume` it may be the complete copy.
-    pub(super) fn find(given: &Path, rules: Rules, source: Option<&Path>) -> Result<Self, Failure> {
-        let Rules { replace, resume } = rules;
+    /// Checks the destination. Something that exists is replaced only if that is wanted, it is a Zarr node without foreign
+    /// files, and the source is not inside of it. With `resume` it may be the complete copy.
+    pub(super) fn find(
+        given: &Path,
+        rules: Rules,
+        source: Option<&Path>,
+        stores: &Stores,
+    ) -> Result<Self, Failure> {
+        let Rules { replace, force, resume } = rules;
         let mut taken = None;
         let destination = resolved(given)?;
         let mut replaces = false;
@@ -77,6 +83,9 @@ impl Directory {
                 return Err(e);
             }
             (taken, replaces) = (Some(e), false);
+        }
+        if replaces && !force {
+            check_replaced(&Target::find(&destination, stores)?)?;
         }
         let Some(parent) = destination.parent().map(Path::to_owned) else {
             return Err(Failure::usage(format!("{given:?} cannot be the destination of a copy")));

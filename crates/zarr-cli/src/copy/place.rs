@@ -27,6 +27,8 @@ pub(super) enum Place {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub(super) replace: bool,
+    /// Whether objects that belong to no node are erased with a replaced node.
+    pub(super) force: bool,
     pub(super) resume: bool,
 }
 
@@ -108,7 +110,7 @@ impl Place {
             },
             None => {
                 let source = source.directory();
-                Directory::find(given, rules, source.as_deref()).map(Self::Directory)
+                Directory::find(given, rules, source.as_deref(), stores).map(Self::Directory)
             }
         }
     }

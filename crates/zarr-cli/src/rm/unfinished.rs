@@ -1,7 +1,8 @@
 //! `zarr rm --unfinished`: erases what unfinished copies have left.
 //!
 //! A copy to a path grows in a hidden directory beside it, unless processes share it. At a URL, a copy begins only in an
-//! empty place, so everything there belongs to it. The marker is erased last: after an interruption the place still
+//! empty place, so what is there belongs to it, unless somebody has put other files there since: names that no copy writes
+//! need --force. The marker is erased last: after an interruption the place still
 //! counts as an unfinished copy.
 
 use std::fs;
@@ -9,17 +10,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use zarr_array::traits::{Prefix, StoreResult, store::Dir};
-use zarr_array::{Limits, block_on, node};
+use zarr_array::{Limits, Storage, block_on, node};
 use zarr_hierarchy::{EraseOptions, blocking::erase};
 use zarr_store_fs::FsStore;
 
-use super::{Args, Doomed, check_links};
+use super::{Args, Doomed, check_links, check_others};
 use crate::around;
 use crate::copy;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::stdout::print;
 use crate::stores::Stores;
-use crate::target::Target;
+use crate::target::{Target, is_document};
 
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     let url = match stores.url(&args.store) {
@@ -39,6 +40,7 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     };
     let found = list(&target, &prefix).map_err(|e| target.fail(e))?;
     if !args.dry_run {
+        check_foreign(args, &target.storage, &prefix).map_err(|e| target.fail(e))?;
         let root = target.root.as_ref().filter(|_| prefix.is_root());
         if let Some(root) = root {
             // A writer that was killed may have left a hidden file.
@@ -69,6 +71,11 @@ fn beside(args: &Args) -> Outcome {
     }
     let mut done = String::new();
     for left in left.iter().filter(|_| !args.dry_run) {
+        let storage = Storage::from(FsStore::open(&left.path)?);
+        check_foreign(args, &storage, &Prefix::root())
+            .map_err(|e| e.within(format_args!("{:?}", left.path)))?;
+    }
+    for left in left.iter().filter(|_| !args.dry_run) {
         fs::remove_dir_all(&left.path)
             .map_err(|e| Failure::io(&e, format_args!("cannot erase {:?}", left.path)))?;
         done += &format!("erased an unfinished copy of {:?}\n", left.source());
@@ -81,6 +88,29 @@ fn beside(args: &Args) -> Outcome {
         _ => done,
     })?;
     Ok(Exit::Ok)
+}
+
+/// Fails if there are objects that no copy writes, unless they may be erased.
+fn check_foreign(args: &Args, storage: &Storage, place: &Prefix) -> Result<(), Failure> {
+    if args.force {
+        return Ok(());
+    }
+    let all = block_on(storage.list_all(place))?;
+    let foreign = all.iter().filter(|listed| !place.strip(&listed.key).is_some_and(is_of_copy));
+    check_others(&foreign.map(|listed| format!("/{}", listed.key)).collect::<Vec<_>>(), "the copy")
+}
+
+/// Whether a copy may have written an object of this name, relative to its place: a document, a chunk, or what a copy keeps
+/// about itself. The documents of an unfinished copy are not there yet, so chunks are known by their numbers.
+fn is_of_copy(below: &str) -> bool {
+    let is_chunk = |name: &str| {
+        name == "c"
+            || name.strip_prefix("c.").unwrap_or(name).split('.').all(|part| part.parse::<u64>().is_ok())
+    };
+    let is_own = |name: &str| name.starts_with(".zarr-copy.");
+    let last = below.rsplit('/').next().unwrap_or(below);
+    let is_hidden = below.split('/').any(|name| name.starts_with('.') && !is_document(name));
+    below.split('/').any(is_own) || !is_hidden && (is_document(last) || is_chunk(last))
 }
 
 /// Lists what is directly in the place.
@@ -118,4 +148,31 @@ fn remove_empty(directory: &Path) {
         }
     }
     let _ = fs::remove_dir(directory);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_known_by_the_names_that_it_writes() {
+        for (name, is_of) in [
+            (".zarr-copy.json", true),
+            (".zarr-copy.jobs/night/1", true),
+            ("a/.zarr-copy.intermediate/c/0", true),
+            ("zarr.json", true),
+            ("g/.zarray", true),
+            ("a/c/0/12", true),
+            ("a/c.0.12", true),
+            ("a/0.12", true),
+            ("scalar/c", true),
+            ("thesis.tex", false),
+            ("a/c/0.txt", false),
+            ("a/0.", false),
+            (".git/HEAD", false),
+            (".git/objects/12/345", false),
+        ] {
+            assert_eq!(is_of_copy(name), is_of, "{name}");
+        }
+    }
 }

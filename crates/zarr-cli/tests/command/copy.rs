@@ -255,9 +255,12 @@ fn an_existing_destination_is_replaced_only_on_request() {
     folder.group("b.zarr");
     folder.write("b.zarr/old", "old");
     copy(&folder, "a.zarr", "b.zarr", &[]).fails(2, &["b.zarr", "exists already", "--if-exists replace"]);
-    assert_eq!(folder.files("b.zarr"), ["old", "zarr.json"]);
+    folder.write("b.zarr/.git/HEAD", "");
+    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace"])
+        .fails(2, &["b.zarr", "\"/.git\", \"/old\" do not belong to a node", "--force"]);
+    assert_eq!(folder.files("b.zarr"), [".git/HEAD", "old", "zarr.json"]);
 
-    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace"]).ok();
+    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace", "--force"]).ok();
     assert_eq!(folder.files("b.zarr"), ["c/0", "zarr.json"]);
     only(&folder, &["a.zarr", "b.zarr"]);
 

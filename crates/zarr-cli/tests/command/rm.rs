@@ -88,7 +88,8 @@ fn foreign_files_are_erased_only_with_force() {
     folder.group("h.zarr/g");
     for stranger in ["g/notes.txt", "g/folder/file", "g/.git/config"] {
         folder.write(&format!("h.zarr/{stranger}"), "");
-        rm(&folder, &["-r", "h.zarr/g"]).fails(2, &["does not belong to a node; --force"]);
+        rm(&folder, &["-r", "h.zarr/g"])
+            .fails(2, &[stranger.split('/').nth(1).unwrap(), "belong to a node; --force"]);
         assert!(folder.join("h.zarr").join(stranger).exists());
     }
     let json = rm(&folder, &["-r", "--dry-run", "--json", "h.zarr/g"]).ok().json();
@@ -99,6 +100,28 @@ fn foreign_files_are_erased_only_with_force() {
     assert_eq!(json, wanted);
     rm(&folder, &["-r", "-y", "h.zarr/g"]).ok();
     assert_eq!(folder.files("h.zarr"), ["zarr.json"]);
+}
+
+#[test]
+fn foreign_files_in_an_unfinished_copy_are_erased_only_with_force() {
+    let folder = Folder::new();
+    let foreign = [".git/HEAD", "thesis.tex"];
+    for place in ["shared.zarr", ".beside.zarr.17.0.partial"] {
+        folder
+            .write(&format!("{place}/.zarr-copy.json"), r#"{"copy_of": "/s/h.zarr", "digest": "sha256:0"}"#);
+        folder.write(&format!("{place}/a/c/0"), [1]);
+        for file in foreign {
+            folder.write(&format!("{place}/{file}"), "");
+        }
+    }
+    for (given, place) in [("shared.zarr", "shared.zarr"), ("beside.zarr", ".beside.zarr.17.0.partial")] {
+        rm(&folder, &["--unfinished", given])
+            .fails(2, &["\"/.git/HEAD\", \"/thesis.tex\" do not belong to the copy; --force erases them"]);
+        assert_eq!(folder.files(place), [".git/HEAD", ".zarr-copy.json", "a/c/0", "thesis.tex"]);
+        rm(&folder, &["--unfinished", "--dry-run", given]).ok();
+        rm(&folder, &["--unfinished", "--force", given]).ok();
+        assert!(!folder.join(place).exists(), "{place}");
+    }
 }
 
 #[test]
