@@ -3,7 +3,11 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::exit::{Exit, Failure};
 
@@ -21,17 +25,13 @@ enum To {
     Stdout(io::Stdout),
     /// A pipe or a device, which cannot be replaced.
     Device(File, PathBuf),
-    File(Growing),
+    /// A file that grows under a hidden name beside its own.
+    File(NamedTempFile, PathBuf),
 }
 
-/// A file that grows under a hidden name beside its own.
-#[derive(Debug)]
-struct Growing {
-    file: File,
-    hidden: PathBuf,
-    path: PathBuf,
-    is_complete: bool,
-}
+/// The permissions of a new file, before the umask of the process takes some away.
+#[cfg(unix)]
+const MODE: u32 = 0o666;
 
 impl Output {
     /// Opens a file, or standard output for `None` and `-`.
@@ -54,9 +54,14 @@ impl Output {
         };
         let mut name = OsString::from(".");
         name.push(path.file_name().ok_or(io::ErrorKind::InvalidInput)?);
-        name.push(format!(".{}.partial", std::process::id()));
-        let hidden = path.with_file_name(name);
-        Ok(To::File(Growing { file: File::create(&hidden)?, hidden, path, is_complete: false }))
+        name.push(".");
+        // The name is random and the file must be new, so that nobody can put a link there before.
+        let mut hidden = tempfile::Builder::new();
+        hidden.prefix(&name).suffix(".partial");
+        #[cfg(unix)]
+        hidden.permissions(fs::Permissions::from_mode(MODE));
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(To::File(hidden.tempfile_in(folder)?, path))
     }
 
     /// Whether it is standard output.
@@ -73,7 +78,7 @@ impl Output {
         let done = match &mut self.to {
             To::Stdout(out) => out.flush(),
             To::Device(file, _) => file.flush(),
-            To::File(growing) => growing.publish(),
+            To::File(hidden, path) => publish(hidden, path),
         };
         done.map_err(|e| self.failed_to_write(&e))
     }
@@ -91,7 +96,7 @@ impl Output {
             }
             To::Stdout(_) => Failure::new(Exit::Io, format!("cannot write to standard output: {e}")),
             To::Device(_, path) => Failure::io(e, format_args!("cannot write to {path:?}")),
-            To::File(growing) => Failure::io(e, format_args!("cannot write to {:?}", growing.path)),
+            To::File(_, path) => Failure::io(e, format_args!("cannot write to {path:?}")),
         }
     }
 }
@@ -101,7 +106,7 @@ impl Write for Output {
         let written = match &mut self.to {
             To::Stdout(out) => out.write(bytes),
             To::Device(file, _) => file.write(bytes),
-            To::File(growing) => growing.file.write(bytes),
+            To::File(hidden, _) => hidden.write(bytes),
         };
         if let Err(e) = &written
             && e.kind() != io::ErrorKind::Interrupted
@@ -116,20 +121,40 @@ impl Write for Output {
     }
 }
 
-impl Growing {
-    fn publish(&mut self) -> io::Result<()> {
-        self.file.sync_all()?;
-        fs::rename(&self.hidden, &self.path)?;
-        self.is_complete = true;
-        Ok(())
-    }
+/// Gives a complete file its name.
+fn publish(hidden: &mut NamedTempFile, path: &Path) -> io::Result<()> {
+    hidden.as_file().sync_all()?;
+    fs::rename(hidden.path(), path)?;
+    hidden.disable_cleanup(true);
+    Ok(())
 }
 
-impl Drop for Growing {
-    fn drop(&mut self) {
-        if !self.is_complete {
-            // The command fails with another error already.
-            let _ = fs::remove_file(&self.hidden);
-        }
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_planted_link_is_not_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let [other, path] = ["other", "a.npy"].map(|name| folder.path().join(name));
+        fs::write(&other, "other").unwrap();
+        symlink(&other, folder.path().join(format!(".a.npy.{}.partial", std::process::id()))).unwrap();
+        let mut output = Output::open(Some(&path)).unwrap();
+        output.write(b"elements").unwrap();
+        output.finish().unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "other");
+        let usual = fs::metadata(&other).unwrap().permissions();
+        let found = fs::symlink_metadata(&path).unwrap();
+        assert!(found.is_file() && found.permissions() == usual);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "elements");
+    }
+
+    #[test]
+    fn an_incomplete_file_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Output::open(Some(&folder.path().join("a.npy"))).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
