@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
         if !node.is_equal() {
             if !args.json {
-                out.write(node.to_text().as_bytes())?;
+                out.write_coloured(&node.to_text())?;
                 out.flush()?;
             }
             report.nodes.push(node);

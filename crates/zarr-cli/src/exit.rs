@@ -10,6 +10,7 @@ use zarr_hierarchy::HierarchyError;
 
 use crate::colour::{Look, on_stderr};
 use crate::name;
+use crate::terminal::is_unsafe;
 use crate::typed;
 
 /// The exit codes. Scripts may rely on them.
@@ -177,16 +178,6 @@ pub(crate) fn say(message: &str) {
         None => (on_stderr(Look::Error, &format!("{}:", name::get())), message),
     };
     let _ = writeln!(io::stderr().lock(), "{start} {}", line(&name::in_text(rest)));
-}
-
-/// Whether a character could change how a terminal shows the text around it: a control character, or one that sets the
-/// direction of writing.
-pub(crate) fn is_unsafe(c: char) -> bool {
-    let directs = ['\u{61c}', '\u{200e}', '\u{200f}'].contains(&c);
-    c.is_control()
-        || directs
-        || ('\u{202a}'..='\u{202e}').contains(&c)
-        || ('\u{2066}'..='\u{2069}').contains(&c)
 }
 
 /// Makes text fit into one line: escapes [unsafe](is_unsafe) characters and cuts it at [`LONGEST`].

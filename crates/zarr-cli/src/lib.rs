@@ -66,6 +66,7 @@ mod sweep;
 mod sync;
 mod table;
 mod target;
+mod terminal;
 mod trace;
 mod tree;
 mod typed;

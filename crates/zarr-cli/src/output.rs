@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::exit::{Exit, Failure};
+use crate::terminal::Shield;
 
 /// The destination of printed elements. When the reader of standard output closes it, the command stops without an
-/// error.
+/// error. On a terminal, characters that could control it are escaped.
 #[derive(Debug)]
 pub(crate) struct Output {
     to: To,
+    shield: Shield,
     /// The error that a writer of another library has met, which hides its kind.
     failed: Option<Failure>,
 }
@@ -42,7 +44,12 @@ impl Output {
                 Self::file(path).map_err(|e| Failure::io(&e, format_args!("cannot create {path:?}")))?
             }
         };
-        Ok(Self { to, failed: None })
+        let shield = match &to {
+            To::Stdout(out) => Shield::of(out),
+            To::Device(file, _) => Shield::of(file),
+            To::File(..) => Shield::default(),
+        };
+        Ok(Self { to, shield, failed: None })
     }
 
     fn file(path: &Path) -> io::Result<To> {
@@ -75,11 +82,12 @@ impl Output {
 
     /// Completes the output: a file gets its name.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        let done = match &mut self.to {
+        let rest = self.shield.end();
+        let done = self.to.write_all(&rest).and_then(|()| match &mut self.to {
             To::Stdout(out) => out.flush(),
             To::Device(file, _) => file.flush(),
             To::File(hidden, path) => publish(hidden, path),
-        };
+        });
         done.map_err(|e| self.failed_to_write(&e))
     }
 
@@ -103,21 +111,22 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match &mut self.to {
-            To::Stdout(out) => out.write(bytes),
-            To::Device(file, _) => file.write(bytes),
-            To::File(hidden, _) => hidden.write(bytes),
-        };
-        if let Err(e) = &written
-            && e.kind() != io::ErrorKind::Interrupted
-        {
-            self.failed = Some(self.failed_to_write(e));
-        }
-        written
+        let written = self.to.write_all(&self.shield.pass(bytes));
+        written.map(|()| bytes.len()).inspect_err(|e| self.failed = Some(self.failed_to_write(e)))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl To {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.write_all(bytes),
+            Self::Device(file, _) => file.write_all(bytes),
+            Self::File(hidden, _) => hidden.write_all(bytes),
+        }
     }
 }
 

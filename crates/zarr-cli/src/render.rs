@@ -8,7 +8,8 @@ use zarr_array::meta::json::Value;
 use zarr_array::traits::{ExtensionType, serde_json};
 use zarr_array::{DataType, FillValue};
 
-use crate::exit::{Exit, Failure, is_unsafe};
+use crate::exit::{Exit, Failure};
+use crate::terminal::is_unsafe;
 
 /// The way to print the elements of a data type.
 pub(crate) enum Render {
@@ -58,6 +59,7 @@ impl Render {
                 let value = data_type.fill_to_json(&FillValue::from_bytes(element));
                 match value.map_err(|e| Failure::new(Exit::Corrupt, e.to_string()))? {
                     serde_json::Value::String(text) if *bare => plain(&text, out),
+                    value if *bare => plain(&value.to_string(), out),
                     value => put(out, format_args!("{value}")),
                 }
             }

@@ -199,7 +199,7 @@ impl Stats {
     fn shown(&self, number: Number) -> String {
         match (self.meaning, number) {
             (Meaning::Numbers, Number::Integer(integer)) => integer.to_string(),
-            (Meaning::Numbers, Number::Float(float)) => float.to_string(),
+            (Meaning::Numbers, Number::Float(float)) => short(float),
             (Meaning::Times(calendar, unit), number) => time(calendar, unit, number.to_f64()),
         }
     }
@@ -207,7 +207,7 @@ impl Stats {
     /// Returns a width or a deviation as text: of times with the unit.
     fn distance(&self, number: f64) -> String {
         match self.meaning {
-            Meaning::Numbers => number.to_string(),
+            Meaning::Numbers => short(number),
             Meaning::Times(_, unit) => format!("{number} {}", unit.name()),
         }
     }
@@ -252,11 +252,13 @@ impl Stats {
         const LONGEST: u64 = 40;
         let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
         let mut table = Table::default();
+        let only = self.sum.extremes.filter(|(low, high)| low == high && bins.len() == 1);
         for Bin { from, to, count } in bins {
             let [from, to] = [from, to].map(|end| self.shown(Number::Float(*end)));
+            let range = only.map_or_else(|| format!("{from} to {to}"), |(number, _)| self.shown(number));
             let length = u128::from(*count) * u128::from(LONGEST) / u128::from(most);
             let bar = "#".repeat(usize::try_from(length).unwrap_or(0));
-            table.row([&format!("{from} to {to}"), &count.to_string(), &bar]);
+            table.row([&range, &count.to_string(), &bar]);
         }
         table.to_text("  ")
     }
@@ -292,6 +294,13 @@ impl Stats {
         }
         members
     }
+}
+
+/// Returns a number with all its digits, or in the scientific form if the zeros around them are many.
+fn short(number: f64) -> String {
+    const LONGEST: usize = 24;
+    let text = number.to_string();
+    if text.len() > LONGEST { format!("{number:e}") } else { text }
 }
 
 /// Returns a time as ISO 8601.

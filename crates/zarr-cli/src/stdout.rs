@@ -3,22 +3,33 @@
 use std::io::{self, StdoutLock, Write};
 
 use crate::exit::{Exit, Failure};
+use crate::terminal::Shield;
 
-/// Standard output. When the reader closes it, the command stops without an error.
+/// Standard output. When the reader closes it, the command stops without an error. On a terminal, characters that could
+/// control it are escaped.
 #[derive(Debug)]
-pub(crate) struct Stdout(StdoutLock<'static>);
+pub(crate) struct Stdout {
+    out: StdoutLock<'static>,
+    shield: Shield,
+}
 
 impl Stdout {
     pub(crate) fn new() -> Self {
-        Self(io::stdout().lock())
+        let out = io::stdout().lock();
+        Self { shield: Shield::of(&out), out }
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.0.write_all(bytes).map_err(|e| failed(&e))
+        self.out.write_all(&self.shield.pass(bytes)).map_err(|e| failed(&e))
+    }
+
+    /// Writes text with [colours](crate::colour), in which everything that is stored is [escaped](crate::exit::line) already.
+    pub(crate) fn write_coloured(&mut self, text: &str) -> Result<(), Failure> {
+        self.out.write_all(text.as_bytes()).map_err(|e| failed(&e))
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
-        self.0.flush().map_err(|e| failed(&e))
+        self.out.flush().map_err(|e| failed(&e))
     }
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
         node.findings.retain(is_shown);
         if !args.json {
-            out.write(page.of(node).as_bytes())?;
+            out.write_coloured(&page.of(node))?;
             out.flush()?;
         }
     }

@@ -56,6 +56,22 @@ fn decoded_elements_are_summed_as_the_attributes_say() {
 }
 
 #[test]
+fn equal_elements_have_one_short_bin() {
+    let folder = Folder::new();
+    let little = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+    for (name, fill, wanted) in [
+        ("zero", json!(0.0), "  0  16  ########################################\n"),
+        ("five", json!(5.5), "  5.5  16  ########################################\n"),
+        ("tiny", json!(5e-324), "  5e-324  16  ########################################\n"),
+    ] {
+        folder.node(name, &array(&[16], "float64", &[4], &fill, &little));
+        let text = zarr(args!["stats", folder.join(name)]).ok();
+        assert!(text.text().ends_with(wanted), "{}", text.text());
+        assert!(text.text().lines().all(|line| line.len() < 80), "{}", text.text());
+    }
+}
+
+#[test]
 fn a_summary_is_for_people() {
     let folder = Folder::new();
     integers(&folder);

@@ -196,3 +196,75 @@ fn text_cannot_control_the_terminal() {
     assert_eq!(cat("text").text(), "a\\u{1b}[31mb\\nc\\u{202e}d\u{e9}\n");
     assert_eq!(cat("json").json(), json!([text]));
 }
+
+/// Characters that must not come from a store: of them JSON escapes only those below U+0020.
+const HOSTILE: &str = "\u{1b}[2J\r\u{7}\u{7f}\u{9b}\u{202e}\u{2066}";
+
+/// Makes a group with an array of strings and one of structs; names, attributes and elements are hostile.
+fn hostile(folder: &Folder) {
+    let strings = crate::harness::array(&[1], "string", &[1], &json!(""), &json!([{ "name": "vlen-utf8" }]));
+    let attributes = json!({ HOSTILE: HOSTILE });
+    let names = json!([format!("d{HOSTILE}")]);
+    let changes = json!({ "dimension_names": names, "attributes": attributes });
+    let length = |text: &str| u32::try_from(text.len()).unwrap().to_le_bytes();
+    for name in ["s".to_owned(), format!("n{HOSTILE}")] {
+        folder.node(&format!("h.zarr/{name}"), &with(strings.clone(), &changes));
+        let chunk = [&1_u32.to_le_bytes()[..], &length(HOSTILE), HOSTILE.as_bytes()];
+        folder.write(&format!("h.zarr/{name}/c/0"), chunk.concat());
+    }
+    let field = json!({ "name": "fixed_length_utf32", "configuration": { "length_bytes": 4 } });
+    let fields = json!([{ "name": "f", "data_type": field }]);
+    let structs = crate::harness::array(
+        &[1],
+        "string",
+        &[1],
+        &json!(""),
+        &json!([{ "name": "bytes", "configuration": { "endian": "little" } }]),
+    );
+    let data_type = json!({ "name": "struct", "configuration": { "fields": fields } });
+    let changes = json!({ "data_type": data_type, "fill_value": { "f": "" } });
+    folder.node("h.zarr/t", &with(structs, &changes));
+    folder.write("h.zarr/t/c/0", 0x202e_u32.to_le_bytes());
+    folder.node("h.zarr", &json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes }));
+}
+
+#[test]
+fn no_format_controls_the_terminal() {
+    let Ok(found) = std::process::Command::new("script").arg("--version").output() else { return };
+    assert!(found.status.success());
+    let folder = Folder::new();
+    hostile(&folder);
+    let name = format!("h.zarr/n{HOSTILE}");
+    let verbs = [
+        "cat -f csv h.zarr/s",
+        "cat -f csv \"$NAME\"",
+        "cat -f tsv \"$NAME\"",
+        "cat -f csv --decode \"$NAME\"",
+        "cat -f text h.zarr/s",
+        "cat -f json h.zarr/s",
+        "cat -f text h.zarr/t",
+        "cat -f json h.zarr/t",
+        "cat -f raw h.zarr/t",
+        "cat -f csv -o /dev/tty h.zarr/s",
+        "attrs get h.zarr/s",
+        "info --cdl h.zarr",
+        "info --json h.zarr/s",
+        "tree --json h.zarr",
+        "ls --json h.zarr",
+    ];
+    for verb in verbs {
+        let mut shell = std::process::Command::new("script");
+        shell.args(["-qec", &format!("\"$ZARR\" {verb}"), "/dev/null"]).current_dir(folder.path());
+        shell.env("ZARR", crate::program()).env("NAME", &name).stdin(std::process::Stdio::null());
+        let done = shell.output().unwrap();
+        let shown = String::from_utf8(done.stdout).unwrap().replace("\r\n", "\n");
+        assert!(done.status.success() && !shown.is_empty(), "{verb}: {shown:?}");
+        let bad = shown
+            .chars()
+            .find(|c| c.is_control() && !['\n', '\t'].contains(c) || ['\u{202e}', '\u{2066}'].contains(c));
+        assert_eq!(bad, None, "{verb}: {shown:?}");
+    }
+    // What a program reads is what is stored.
+    let csv = zarr(args!["cat", "-f", "csv", "--decode", folder.join("h.zarr/s")]).ok();
+    assert!(csv.text().contains(HOSTILE), "{:?}", csv.text());
+}
