@@ -9,11 +9,12 @@ mod object;
 mod page;
 mod path;
 mod patient;
+mod pool;
 mod server;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
@@ -38,7 +39,7 @@ use server::Bounds;
 /// large they are, and planes of arrays as pictures.
 ///
 /// Only programs of this machine can connect, unless --listen names another address. Pages of other origins cannot read
-/// the store in a browser, unless --allow-origin names them.
+/// the store in a browser, nor ask the page for work, unless --allow-origin names them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -72,13 +73,13 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         storage: target.storage.read_only(),
         origins: args.allow_origin.clone(),
         only_this_machine: args.listen.ip().is_loopback(),
-        page: Arc::new(Page { target, drawing: Mutex::default() }),
+        page: Arc::new(Page::new(target)),
     };
     let unable = |e| Failure::io(&e, format_args!("cannot listen at {}", args.listen));
     let bounds = Bounds::default();
     let runtime = Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(bounds.reads)
+        .max_blocking_threads(bounds.reads + page::THREADS)
         .build()
         .map_err(unable)?;
     let done = runtime.block_on(async {
@@ -106,7 +107,9 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 /// Names the option for systems that cannot confine links.
 fn unconfined(e: Failure) -> Failure {
     match e.exit() {
-        Exit::Unsupported => Failure::unsupported(format!("{}; --follow-links serves all links", e.message())),
+        Exit::Unsupported => {
+            Failure::unsupported(format!("{}; --follow-links serves all links", e.message()))
+        }
         _ => e,
     }
 }

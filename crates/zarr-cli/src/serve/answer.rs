@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::net::IpAddr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -41,6 +41,9 @@ pub(super) async fn answer<B>(served: &Served, request: &Request<B>) -> Answer {
         _ if served.only_this_machine && !names_this_machine(headers) => {
             plain(StatusCode::MISDIRECTED_REQUEST, "this server answers at localhost only")
         }
+        _ if is_page(request.uri()) && request.uri().path() != page::PATH && served.refuses(headers) => {
+            plain(StatusCode::FORBIDDEN, "the page answers no pages of other origins")
+        }
         Method::GET | Method::HEAD => {
             let only_head = request.method() == Method::HEAD;
             found(served, request.uri(), headers, only_head).await.unwrap_or_else(|e| failed(&e))
@@ -48,8 +51,8 @@ pub(super) async fn answer<B>(served: &Served, request: &Request<B>) -> Answer {
         Method::OPTIONS => allowed(StatusCode::NO_CONTENT, empty()),
         _ => allowed(StatusCode::METHOD_NOT_ALLOWED, full("this server is for reading\n")),
     };
-    let is_page = request.uri().path().starts_with(page::PATH);
-    let policy = if is_page { page::POLICY } else { "default-src 'none'; style-src 'unsafe-inline'" };
+    let policy =
+        if is_page(request.uri()) { page::POLICY } else { "default-src 'none'; style-src 'unsafe-inline'" };
     let common = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CONTENT_SECURITY_POLICY, policy),
@@ -75,7 +78,20 @@ pub(super) async fn answer<B>(served: &Served, request: &Request<B>) -> Answer {
     answer
 }
 
+/// Whether a request is for the page or for one of its files and answers.
+fn is_page(uri: &Uri) -> bool {
+    uri.path().starts_with(page::PATH)
+}
+
 impl Served {
+    /// Whether a browser sends the request for a page of another site, which must not make this server work: the answer would
+    /// be hidden from it, but not the load.
+    fn refuses(&self, headers: &HeaderMap) -> bool {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        text("sec-fetch-site") == Some("cross-site")
+            && !text("origin").is_some_and(|origin| self.allows(origin))
+    }
+
     fn allows(&self, origin: &str) -> bool {
         let host = origin.split_once("://").map(|(_, host)| host);
         host.is_some_and(is_this_machine) || self.origins.iter().any(|given| given == "*" || given == origin)
@@ -87,13 +103,22 @@ fn names_this_machine(headers: &HeaderMap) -> bool {
     headers.get(header::HOST).is_none_or(|host| host.to_str().is_ok_and(is_this_machine))
 }
 
-/// Whether `host[:port]` is a name or a loopback address of this machine.
+/// Whether `host[:port]` is a name or a loopback address of this machine. An address of IPv6 has brackets.
 fn is_this_machine(host: &str) -> bool {
-    let name = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
-        Some((address, _)) => address,
-        None => host.split(':').next().unwrap_or(host),
-    };
-    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    let end = if host.starts_with('[') { host.find(']').map(|at| at + 1) } else { host.find(':') };
+    let (name, port) = host.split_at(end.unwrap_or(host.len()));
+    if !(port.is_empty()
+        || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|c| c.is_ascii_digit())))
+    {
+        return false;
+    }
+    match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        Some(address) => address.parse().is_ok_and(|address: Ipv6Addr| address.is_loopback()),
+        None => {
+            let is_loopback = |address: Ipv4Addr| address.is_loopback();
+            name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_loopback)
+        }
+    }
 }
 
 /// Answers a request for the object or the folder that the URL names.
@@ -179,13 +204,23 @@ fn with_reply(reply: Reply) -> Answer {
                 Exit::Usage => StatusCode::BAD_REQUEST,
                 _ => StatusCode::UNPROCESSABLE_ENTITY,
             };
-            let error = json::object([("error", message.into())]);
-            (status, "application/json", json::line(&error.into()))
+            (status, "application/json", with_error(&message))
+        }
+        Reply::Busy => {
+            let error = with_error("too many requests wait for an answer, try again");
+            (StatusCode::SERVICE_UNAVAILABLE, "application/json", error)
         }
     };
     let mut answer = of(status, full(text));
     set(&mut answer, header::CONTENT_TYPE, kind);
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        set(&mut answer, header::RETRY_AFTER, "1");
+    }
     answer
+}
+
+fn with_error(message: &str) -> String {
+    json::line(&json::object([("error", message.into())]).into())
 }
 
 /// The content type of an object. Stored pages are never shown as pages.

@@ -1,7 +1,7 @@
 //! The page of the server, below a path that is no key: keys with hidden names are not served.
 
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use zarr_array::block_on;
@@ -10,8 +10,8 @@ use zarr_array::meta::json::Object;
 use zarr_array::traits::{Prefix, StoreError, StoreErrorKind, StoreResult};
 
 use super::answer::is_outside;
-use super::object::waiting;
 use super::path::{decoded, has_hidden};
+use super::pool::Pool;
 use crate::exit::{Exit, Failure, say};
 use crate::json;
 use crate::page::{self, Asked, CSS, JS};
@@ -28,17 +28,32 @@ pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-sr
 /// The largest number of chunks in the map of an array.
 const CHUNKS: usize = 100_000;
 
-/// The served node, and the permission to draw: one plane at a time, because each takes memory.
+/// The threads that planes take: one plane at a time, because each takes memory.
+const DRAWING: usize = 1;
+
+/// The threads that trees, nodes and maps of chunks take.
+const LOOKING: usize = 4;
+
+/// The threads that the page takes.
+pub(super) const THREADS: usize = DRAWING + LOOKING;
+
+/// The largest number of planes that wait, and of other answers. A page asks for a few at a time.
+const QUEUE: usize = 8;
+
+/// The served node, and the pools in which the page is answered.
 #[derive(Debug)]
 pub(super) struct Page {
-    pub(super) target: Target,
-    pub(super) drawing: Mutex<()>,
+    target: Target,
+    pub(super) drawing: Pool,
+    looking: Pool,
 }
 
 /// An answer to the page: the content type and the text, or the reason why there is none.
 pub(super) enum Reply {
     Text(&'static str, String),
     Failed(Exit, String),
+    /// Too many others wait for theirs.
+    Busy,
 }
 
 /// Answers a request below the path of the page. Returns `None` if there is nothing.
@@ -50,10 +65,13 @@ pub(super) async fn reply(page: &Arc<Page>, what: &str, query: &str) -> StoreRes
         "page.js" => text("text/javascript; charset=utf-8", JS),
         "tree" | "node" | "chunks" | "plane" => {
             let (page, what, query) = (page.clone(), what.to_owned(), query.to_owned());
-            let made = waiting(move || Ok(page.answer(&what, &Query::parse(&query)))).await?;
+            let pools = page.clone();
+            let pool = if what == "plane" { &pools.drawing } else { &pools.looking };
+            let made = pool.run(move || Ok(page.answer(&what, &Query::parse(&query)))).await?;
             Ok(Some(match made {
-                Ok(object) => Reply::Text("application/json", json::line(&object.into())),
-                Err(e) => failed(&e)?,
+                None => Reply::Busy,
+                Some(Ok(object)) => Reply::Text("application/json", json::line(&object.into())),
+                Some(Err(e)) => failed(&e)?,
             }))
         }
         _ => Ok(None),
@@ -77,6 +95,10 @@ fn failed(e: &Failure) -> StoreResult<Reply> {
 }
 
 impl Page {
+    pub(super) fn new(target: Target) -> Self {
+        Self { target, drawing: Pool::new(DRAWING, QUEUE), looking: Pool::new(LOOKING, QUEUE) }
+    }
+
     fn answer(&self, what: &str, query: &Query) -> Result<Object, Failure> {
         if what == "tree" {
             return page::tree(&self.target, |path| !has_hidden(path));
@@ -87,9 +109,7 @@ impl Page {
             "chunks" => page::chunks(&here.array()?, CHUNKS),
             _ => {
                 let asked = asked(query)?;
-                let array = here.array()?;
-                let _drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner);
-                page::plane(&array, &asked)
+                page::plane(&here.array()?, &asked)
             }
         }
     }

@@ -72,7 +72,6 @@ pub(super) async fn serve(listener: TcpListener, served: Arc<Served>, bounds: Bo
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
-    use std::sync::Mutex;
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
@@ -86,18 +85,27 @@ mod tests {
 
     /// Runs a test against a server with these bounds. It serves an object "large" of 64 MiB.
     fn with<F: Future<Output = ()>>(bounds: Bounds, test: impl FnOnce(SocketAddr) -> F) {
+        with_page(bounds, |address, _| test(address));
+    }
+
+    fn with_page<F: Future<Output = ()>>(bounds: Bounds, test: impl FnOnce(SocketAddr, Arc<Page>) -> F) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let storage = Storage::from(MemoryStore::new());
             block_on(storage.put(&Key::new("large").unwrap(), vec![0; 64 << 20])).unwrap();
             let target = Target::over(storage.clone());
-            let page = Arc::new(Page { target, drawing: Mutex::default() });
-            let served =
-                Served { storage, root: Prefix::root(), origins: Vec::new(), only_this_machine: true, page };
+            let page = Arc::new(Page::new(target));
+            let served = Served {
+                storage,
+                root: Prefix::root(),
+                origins: Vec::new(),
+                only_this_machine: true,
+                page: page.clone(),
+            };
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             tokio::spawn(serve(listener, Arc::new(served), bounds));
-            test(address).await;
+            test(address, page).await;
         });
     }
 
@@ -137,6 +145,71 @@ mod tests {
             let mut taken = Vec::new();
             let _ = slow.read_to_end(&mut taken).await;
             assert!(taken.len() < 64 << 20);
+        });
+    }
+
+    /// Asks for a plane without waiting for the answer.
+    async fn ask(address: SocketAddr) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = b"GET /.page/plane?path=/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        stream
+    }
+
+    /// Waits until `is_so`, for a bounded time.
+    async fn until(is_so: impl Fn() -> bool) {
+        for _ in 0..5000 {
+            if is_so() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("it does not come about");
+    }
+
+    #[test]
+    fn planes_wait_in_a_short_queue_that_keeps_no_thread_and_no_closed_connection() {
+        with_page(Bounds::default(), |address, page| async move {
+            // A plane that takes long.
+            let slow = page.drawing.hold().await;
+            let room = page.drawing.free();
+            let mut asked = Vec::new();
+            for _ in 0..100 {
+                asked.push(ask(address).await);
+            }
+            // Those beyond the queue are answered at once, and so is a read of an object.
+            let mut refused = 0;
+            let mut waiting = Vec::new();
+            for mut stream in asked {
+                let mut answer = String::new();
+                let read = stream.read_to_string(&mut answer);
+                match tokio::time::timeout(Duration::from_millis(150), read).await {
+                    Ok(_) => {
+                        assert!(
+                            answer.starts_with("HTTP/1.1 503 ") && answer.contains("retry-after: 1"),
+                            "{answer}"
+                        );
+                        refused += 1;
+                    }
+                    Err(_) => waiting.push(stream),
+                }
+            }
+            assert_eq!((refused, waiting.len(), page.drawing.free()), (100 - room, room, 0));
+            let mut reader = TcpStream::connect(address).await.unwrap();
+            reader
+                .write_all(b"HEAD /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                .await
+                .unwrap();
+            let mut head = String::new();
+            reader.read_to_string(&mut head).await.unwrap();
+            assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+            // Clients that go take their places with them, although the slow plane goes on.
+            drop(waiting);
+            until(|| page.drawing.free() == room).await;
+            drop(slow);
+            let mut answer = String::new();
+            ask(address).await.read_to_string(&mut answer).await.unwrap();
+            assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
         });
     }
 }

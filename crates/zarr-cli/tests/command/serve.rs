@@ -279,10 +279,22 @@ fn pages_of_other_origins_and_other_host_names_are_refused() {
     for origin in ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80"] {
         assert_eq!(allowed(&server, origin).as_deref(), Some(origin));
     }
-    for origin in ["https://example.org", "null", "http://localhost.example.org", "localhost"] {
-        assert_eq!(allowed(&server, origin), None);
+    for origin in [
+        "https://example.org",
+        "null",
+        "http://localhost.example.org",
+        "localhost",
+        "http://localhost:1@evil.example",
+        "http://[::1].evil.example",
+        "http://localhost/x",
+    ] {
+        assert_eq!(allowed(&server, origin), None, "{origin}");
     }
-    for host in ["example.org", "localhost.example.org:80", "127.0.0.1.example.org"] {
+    let wrong_hosts =
+        ["[::1].evil.example", "[::1", "[127.0.0.1]", "localhost:1@evil.example", "::1", "localhost:x"];
+    for host in
+        ["example.org", "localhost.example.org:80", "127.0.0.1.example.org"].into_iter().chain(wrong_hosts)
+    {
         assert_eq!(server.get("/a/c/0", &[&format!("Host: {host}")]).status, 421, "{host}");
     }
     let open = Server::start(args!["--allow-origin", "https://example.org", folder.join("h.zarr")]);
@@ -339,6 +351,30 @@ fn a_node_that_is_absent_and_an_address_in_use_are_errors() {
     let server = Server::start([folder.join("h.zarr")]);
     let args = args!["serve", "--listen", &server.address, folder.join("h.zarr")];
     zarr(args).fails(4, &["cannot listen at", &server.address]);
+}
+
+#[test]
+fn pages_of_other_sites_give_the_page_no_work() {
+    let folder = planes();
+    let server = Server::start(args!["--allow-origin", "https://example.org", folder.join("a.zarr")]);
+    let site = |site: &str| format!("Sec-Fetch-Site: {site}");
+    let (cross, friend) = (site("cross-site"), "Origin: https://example.org".to_owned());
+    let navigate = "Sec-Fetch-Mode: navigate".to_owned();
+    for (path, headers, status) in [
+        ("/.page/plane?path=/t", vec![&cross], 403),
+        ("/.page/tree", vec![&cross], 403),
+        ("/.page/tree", vec![&cross, &navigate], 403),
+        ("/.page/page.js", vec![&cross], 403),
+        ("/.page/plane?path=/t", vec![&cross, &friend], 200),
+        ("/.page/plane?path=/t", vec![&site("same-origin")], 200),
+        ("/.page/plane?path=/t", vec![], 200),
+        // A link to the page is followed.
+        ("/.page/", vec![&cross, &navigate], 200),
+        ("/t/zarr.json", vec![&cross], 200),
+    ] {
+        let lines: Vec<&str> = headers.iter().map(|line| line.as_str()).collect();
+        assert_eq!(server.get(path, &lines).status, status, "{path} {lines:?}");
+    }
 }
 
 /// Makes a group with an array of two planes and hostile names.
