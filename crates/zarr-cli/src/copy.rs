@@ -74,7 +74,7 @@ pub(crate) struct Args {
     /// The shape of chunks; "" for a scalar. For chunks of different lengths give a list for the dimension:
     /// `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30. Or lengths by the names of dimensions:
     /// `time=24,lat=100`; other dimensions keep theirs. Arrays of another rank, or without these dimensions, keep their
-    /// chunks.
+    /// chunks; a name that no array has is an error.
     #[arg(long, value_name = "A,B,…|JSON|NAME=A,…", allow_hyphen_values = true)]
     chunks: Option<Chunks>,
     /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in

@@ -79,8 +79,9 @@ impl Copy {
     }
 
     /// Sets the chunks of all arrays, as [`Lengths`](crate::Lengths) or by the names of dimensions; the inner chunks, if
-    /// the copy has shards. Arrays of another rank, or without these dimensions, keep their chunks. If chunks or codecs
-    /// are set, the copy has shards only with [`shards`](Self::shards).
+    /// the copy has shards. Arrays of another rank, or without these dimensions, keep their chunks; a name
+    /// that no array has is an error of the plan. If chunks or codecs are set, the copy has shards only with
+    /// [`shards`](Self::shards).
     ///
     /// Chunks, shards and codecs of all arrays do not change small coordinates: arrays of one dimension below the source
     /// that have its name and less than 1 MiB. A [`rule`](Self::rule) changes them.

@@ -24,7 +24,7 @@ use crate::memory::Room;
 use crate::notes::{Failures, Notes};
 use crate::part::Part;
 use crate::pause::pause;
-use crate::rules::{Chosen, Matchers};
+use crate::rules::{Chosen, Matchers, dimensions};
 use crate::size::Size;
 use crate::twice::Twice;
 use crate::work::{Estimate, Work};
@@ -281,7 +281,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Fails if the given shape fits no array.
+    /// Fails if the given shape fits no array, or if no array has a dimension that is named.
     fn finish(self) -> CopyResult<Plan> {
         let Self { copy, nodes, notes, left_alone, parts, .. } = self;
         if let Some(below) = parts.first() {
@@ -295,6 +295,7 @@ impl Planner<'_> {
                 return Err(CopyError::settings(message));
             }
         }
+        check_named(copy, &nodes)?;
         Ok(Plan {
             nodes,
             notes,
@@ -413,6 +414,29 @@ impl Planner<'_> {
         };
         Ok(Planned { source, selection, meta: draft.meta, work })
     }
+}
+
+/// Fails if no array has a dimension of a name that the settings give.
+fn check_named(copy: &Copy, nodes: &[Node]) -> CopyResult<()> {
+    /// The largest number of dimensions that the message names.
+    const MOST: usize = 12;
+    let mut given = copy.rules.named().peekable();
+    if given.peek().is_none() {
+        return Ok(());
+    }
+    let of = |node: &Node| match &node.kind {
+        Kind::Array(array) => dimensions(&array.source),
+        Kind::Group(_) => Vec::new(),
+    };
+    let there: BTreeSet<String> = nodes.iter().flat_map(of).flatten().collect();
+    let Some((setting, name)) = given.find(|(_, name)| !there.contains(*name)) else { return Ok(()) };
+    let names: Vec<String> = there.iter().take(MOST).map(|name| format!("{name:?}")).collect();
+    let rest = match names.len() {
+        0 => "the arrays name no dimensions".to_owned(),
+        _ if there.len() > MOST => format!("there are {}, …", names.join(", ")),
+        _ => format!("there are {}", names.join(", ")),
+    };
+    Err(CopyError::settings(format!("`{setting}`: no array has a dimension {name:?}: {rest}")))
 }
 
 /// Whether a note of the source matters for the copy: something is kept that other readers may refuse.

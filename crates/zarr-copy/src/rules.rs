@@ -177,6 +177,16 @@ impl Rules {
         Ok(Matchers { rules: self, patterns })
     }
 
+    /// Returns the names of dimensions that are given, each with the setting that names it.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = self.all.chunks.iter().map(|chunks| ("chunks", chunks));
+        let each = self.rules.iter().filter_map(|rule| Some(("rule", rule.chunks.as_ref()?)));
+        all.chain(each).flat_map(|(setting, chunks)| {
+            let named = if let Chunks::Named(named) = chunks { named.as_slice() } else { &[] };
+            named.iter().map(move |(name, _)| (setting, name.as_str()))
+        })
+    }
+
     /// Returns which shape is given for all arrays, of chunks or shards, and its rank.
     pub(crate) fn shape(&self) -> Option<(&'static str, usize)> {
         match (&self.all.chunks, &self.all.shards) {

@@ -43,6 +43,24 @@ fn chunks_are_given_by_the_names_of_dimensions() {
 }
 
 #[test]
+fn a_dimension_that_no_array_has_is_an_error() {
+    let folder = Folder::new();
+    hierarchy(&folder);
+    for options in [
+        &["--chunks", "time=24,latt=5"][..],
+        &["--rule", "t:chunks=latt=5"],
+        &["--chunks", "latt=5", "--dry-run"],
+    ] {
+        copy(&folder, "a", options)
+            .fails(2, &[options[0], "no array has a dimension \"latt\": there are \"lat\", \"time\""]);
+    }
+    assert!(!folder.join("a").exists());
+    // A dimension of one array is enough, also of a coordinate that is left alone.
+    copy(&folder, "b", &["--chunks", "lat=5", "--exclude", "t"]).exits(0);
+    assert_eq!(["b/lat", "b/plain"].map(|path| chunks(&folder, path)), [json!([20]), json!([1, 20])]);
+}
+
+#[test]
 fn small_coordinates_are_left_alone_with_a_note() {
     let folder = Folder::new();
     hierarchy(&folder);
