@@ -28,6 +28,7 @@ use zarr_hierarchy::Found;
 use crate::access::seconds;
 use crate::around;
 use crate::exit::{Exit, Failure, Outcome, say};
+use crate::foreign;
 use crate::interrupt;
 use crate::labels::Chosen;
 use crate::progress::Progress;
@@ -176,6 +177,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return Err(Failure::usage(format!("--chunks has rank {chunks}, but --shards has rank {shards}")));
     }
     let source = Target::find(&args.source, stores)?;
+    check_name(&args.destination, stores)?;
     check_outside(&source, [&args.source, &args.destination], stores)?;
     let replace = args.if_exists == IfExists::Replace;
     let rules = Rules { replace, force: args.force, resume: args.resume };
@@ -285,6 +287,19 @@ fn incomplete(growing: &Growing, destination: &Path, e: &CopyError) -> Failure {
         false => format!("nothing was copied to {destination:?}"),
     });
     Failure::silent(e.kind().into())
+}
+
+/// Fails if a new directory would have the name of a file of another format, which the user may expect there.
+fn check_name(destination: &Path, stores: &Stores) -> Result<(), Failure> {
+    let is_new = stores.destination_url(destination).is_none() && !destination.exists();
+    if !is_new || !foreign::is_named_so(destination) {
+        return Ok(());
+    }
+    let message = format!(
+        "{destination:?}: this command writes Zarr only; a directory of this name is \"{}/\"",
+        destination.display()
+    );
+    Err(Failure::usage(message))
 }
 
 /// Fails if the source is a group that can neither be listed nor has consolidated metadata. The command has advice for

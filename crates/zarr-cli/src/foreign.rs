@@ -1,4 +1,4 @@
-//! Names data of other formats, for the error when a path is not a Zarr store.
+//! Names data of other formats, for the error when a path is not a Zarr store, or when a copy would get such a name.
 
 use std::fs::File;
 use std::io::Read;
@@ -23,6 +23,17 @@ const DIRECTORIES: [(&[&str], &str); 2] = [
     (&["snapshots", "manifests"], "an Icechunk repository, whose data only Icechunk reads"),
     (&["attributes.json"], "an N5 container"),
 ];
+
+/// The extensions of formats that this command does not write.
+const EXTENSIONS: [&str; 14] =
+    ["nc", "nc4", "cdf", "h5", "hdf5", "he5", "tif", "tiff", "tar", "tgz", "gz", "csv", "parquet", "npy"];
+
+/// Whether the name of a new store is that of a file of another format. A slash at its end says that a directory is meant.
+pub(crate) fn is_named_so(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    !path.as_os_str().as_encoded_bytes().ends_with(b"/")
+        && EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension))
+}
 
 /// Returns the format of a file, if it is a known one.
 pub(crate) fn file(path: &Path) -> Option<&'static str> {

@@ -282,6 +282,19 @@ fn an_existing_destination_is_replaced_only_on_request() {
 }
 
 #[test]
+fn the_name_of_another_format_is_refused() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    for name in ["b.nc", "b.H5", "out.zip.tar", "b.tar.gz"] {
+        copy(&folder, "a.zarr", name, &[]).fails(2, &[name, "writes Zarr only", &format!("{name}/\"")]);
+        copy(&folder, "a.zarr", name, &["--join", "night"]).fails(2, &[name, "writes Zarr only"]);
+    }
+    only(&folder, &["a.zarr"]);
+    copy(&folder, "a.zarr", "b.nc/", &[]).ok();
+    copy(&folder, "a.zarr", "b.nc", &["--if-exists", "replace"]).ok();
+}
+
+#[test]
 fn an_array_can_be_copied_over_itself_but_not_over_its_group() {
     let folder = Folder::new();
     folder.group("h.zarr");
