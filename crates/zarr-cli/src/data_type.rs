@@ -3,6 +3,7 @@
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{Ignore, data_type_of_dtype};
+use zarr_array::traits::ExtensionType;
 use zarr_array::traits::codec::Context;
 use zarr_array::{DataType, Limits};
 
@@ -36,7 +37,7 @@ const ALIASES: [(&str, &str); 20] = [
 /// Returns the data type that the user gave, and whether its bytes are big-endian.
 ///
 /// # Errors
-/// If no data type has this name; the message has a similar name.
+/// If no data type has this name; the message has a similar name. If a time has no unit.
 pub(crate) fn named(text: &str) -> Result<(DataType, bool), Failure> {
     let limits = Limits::default();
     let is_json = text.starts_with(['{', '[']);
@@ -48,6 +49,10 @@ pub(crate) fn named(text: &str) -> Result<(DataType, bool), Failure> {
     let registry = registry();
     let context = Context::new(&registry, &limits);
     match registry.data_type(&extension.to_spec()?, &context) {
+        Ok((DataType::Extension(time), _)) if !is_json && has_no_unit(&*time) => {
+            let name = time.name().trim_start_matches("numpy.");
+            Err(Failure::usage(format!("{text:?} has no unit, and readers need one, such as {name}[ns]")))
+        }
         Ok((data_type, _)) => Ok((data_type, is_big)),
         Err(_) if !is_json && meant(text).is_some() => named(&meant(text).unwrap_or_default()),
         Err(e) => {
@@ -55,6 +60,12 @@ pub(crate) fn named(text: &str) -> Result<(DataType, bool), Failure> {
             Err(Failure::usage(format!("{e}{}", hint.unwrap_or_default())))
         }
     }
+}
+
+/// Whether a data type is a time of NumPy without a unit, which NumPy itself does not read back.
+fn has_no_unit(time: &dyn ExtensionType) -> bool {
+    ["numpy.datetime64", "numpy.timedelta64"].contains(&time.name())
+        && time.configuration()["unit"].as_str() == Some("generic")
 }
 
 /// Returns the data type that a name of NumPy or Python means: `f4`, `int`, `datetime64[ns]`.
@@ -130,6 +141,17 @@ mod tests {
                 core => core.name().into_owned(),
             };
             assert_eq!((shown, big), (wanted, is_big), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_needs_a_unit() {
+        for text in ["datetime64", "M8", "<M8", ">M8"] {
+            let message = named(text).unwrap_err().message().to_owned();
+            assert!(message.contains("no unit") && message.ends_with("datetime64[ns]"), "{message}");
+        }
+        for text in ["timedelta64", "m8", "<m8"] {
+            assert!(named(text).unwrap_err().message().ends_with("timedelta64[ns]"), "{text}");
         }
     }
 

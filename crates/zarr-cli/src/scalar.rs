@@ -202,7 +202,10 @@ mod tests {
             ("datetime64[Y]", "2020-02"),
             ("datetime64[ns]", "2500-01-01"),
             ("datetime64[s]", "1.5"),
-            ("datetime64", "2020-01-01"),
+            (
+                r#"{"name": "numpy.datetime64", "configuration": {"unit": "generic", "scale_factor": 1}}"#,
+                "2020-01-01",
+            ),
             ("U1", "ab"),
         ] {
             let (data_type, _) = data_type::named(dtype).unwrap();
