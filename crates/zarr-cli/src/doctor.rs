@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use zarr_array::meta::json::Object;
 
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{Exit, Failure, Outcome, line};
 use crate::json;
 use crate::listed::{Listed, list};
 use crate::stdout::print;
@@ -43,6 +43,7 @@ Examples:
 
 Codes:
   small-objects             many stored objects that are smaller than what a request costs
+  large-index               shards whose index takes much of them, because inner chunks are very small
   large-chunks              chunks that take much memory to read one element
   split-coordinate          a coordinate in several objects
   uncompressed              large arrays without a compressor
@@ -61,6 +62,13 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         all.extend(advice::of(node, usage));
     }
     all.retain(|advice| !args.ignore.iter().any(|code| code.eq_ignore_ascii_case(advice.code)));
+    let all: Vec<_> = all
+        .into_iter()
+        .map(|advice| {
+            let command = advice.command(&target, &args.store);
+            (advice, command)
+        })
+        .collect();
     let text =
         if args.json { json::pretty(&to_json(&all, nodes.len()).into()) } else { to_text(&all, nodes.len()) };
     print(&text)?;
@@ -101,13 +109,15 @@ fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
     })
 }
 
-fn to_text(all: &[Advice], nodes: usize) -> String {
+/// Advice with the command that mends it.
+type Given = (Advice, Option<String>);
+
+fn to_text(all: &[Given], nodes: usize) -> String {
     let mut text = String::new();
-    for advice in all {
-        let Advice { code, path, message, .. } = advice;
-        text.push_str(&format!("{path}  {code}\n  {message}\n"));
-        if let Some(command) = advice.command() {
-            text.push_str(&format!("  > {command}\n"));
+    for (Advice { code, path, message, .. }, command) in all {
+        text.push_str(&format!("{}  {code}\n  {}\n", line(path), line(message)));
+        if let Some(command) = command {
+            text.push_str(&format!("  > {}\n", line(command)));
         }
     }
     let end = if all.is_empty() {
@@ -118,13 +128,13 @@ fn to_text(all: &[Advice], nodes: usize) -> String {
     text + &format!("{}, {end}\n", count(nodes, "node"))
 }
 
-fn to_json(all: &[Advice], nodes: usize) -> Object {
-    let entry = |advice: &Advice| {
+fn to_json(all: &[Given], nodes: usize) -> Object {
+    let entry = |(advice, command): &Given| {
         json::object([
             ("code", advice.code.into()),
             ("path", (&advice.path).into()),
             ("message", (&advice.message).into()),
-            ("command", advice.command().into()),
+            ("command", command.as_deref().into()),
         ])
     };
     json::document([("nodes", nodes.into()), ("advice", all.iter().map(entry).collect())])

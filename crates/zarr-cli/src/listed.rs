@@ -250,7 +250,7 @@ impl Layout {
     }
 
     /// Returns the shape of all chunks, if they have the same.
-    fn chunk_shape(&self) -> Option<Vec<u64>> {
+    pub(crate) fn chunk_shape(&self) -> Option<Vec<u64>> {
         self.chunks.as_ref()?.iter().map(|extent| extent.only()).collect()
     }
 

@@ -1,10 +1,15 @@
 //! The rules of `zarr doctor`, each with its figures.
 
+use std::path::Path;
+
 use zarr_array::meta::Format;
+use zarr_store::names_of;
 
 use crate::listed::{Layout, Listed};
 use crate::name;
+use crate::stores::shown;
 use crate::table::{bytes, count, dimensions, product};
+use crate::target::Target;
 use crate::usage::Usage;
 
 /// Up to so many nodes are opened quickly one by one.
@@ -12,6 +17,16 @@ pub(super) const FEW_NODES: usize = 10;
 
 /// Up to so many objects need no advice, whatever their size.
 const FEW_OBJECTS: u64 = 1000;
+
+/// Chunks in a shard should not be smaller than this, before compression: an entry of the index has 16 bytes, and a codec
+/// needs some elements to make fewer bytes of them.
+const INNER: u128 = 64 << 10;
+
+/// The bytes of an entry in the index of a shard.
+const ENTRY: u128 = 16;
+
+/// The index should take less than one in so many bytes of a shard: every reader reads it first.
+const INDEX: u128 = 20;
 
 /// Objects should not be smaller than this: moving so many bytes takes about as long as a request to a service.
 const SMALL: u128 = 256 << 10;
@@ -37,9 +52,40 @@ pub(super) struct Advice {
 }
 
 impl Advice {
-    /// Returns the command that mends it.
-    pub(super) fn command(&self) -> Option<String> {
-        self.verb.as_ref().map(|verb| format!("{} {verb}", name::get()))
+    /// Returns the command that mends it, for a store under the name that the user typed.
+    pub(super) fn command(&self, target: &Target, given: &Path) -> Option<String> {
+        let verb = self.verb.as_ref()?;
+        let below = self.path.strip_prefix(target.path.as_str()).unwrap_or(&self.path).trim_matches('/');
+        let store = shown(given).display().to_string();
+        let node = match below {
+            "" => store.clone(),
+            below if names_of(&store).is_empty() => format!("{}/{below}", store.trim_end_matches('/')),
+            below if store.contains("|zarr") => format!("{}/{below}", store.trim_end_matches('/')),
+            below => format!("{store}|zarr:{below}"),
+        };
+        let copied = if verb.contains("STORE/PATH") { &node } else { &store };
+        let last = copied.rsplit(['/', ':', '|']).find(|name| !name.is_empty()).unwrap_or_default();
+        // `.` and `..` are no names.
+        let last = if last.trim_matches('.').is_empty() { "store" } else { last };
+        let copy = format!("{}-copy.zarr", last.trim_end_matches(".zarr"));
+        let words = verb.split(' ').map(|word| match word {
+            "STORE/PATH" => quoted(&node),
+            "STORE" => quoted(&store),
+            "COPY" => quoted(&copy),
+            word => word.to_owned(),
+        });
+        let command = [name::get().to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ");
+        Some(command)
+    }
+}
+
+/// Returns a word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,".contains(c);
+    if word.chars().all(is_plain) && !word.is_empty() {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 
@@ -55,6 +101,7 @@ pub(super) fn of(node: &Listed, usage: &Usage) -> Vec<Advice> {
     if let Some(array) = &node.array {
         let of_array = [
             ("small-objects", small_objects(node, array, usage)),
+            ("large-index", large_index(array, usage)),
             ("large-chunks", large_chunks(array)),
             ("split-coordinate", split_coordinate(node, array, usage)),
             ("uncompressed", uncompressed(array, usage)),
@@ -70,7 +117,8 @@ pub(super) fn of(node: &Listed, usage: &Usage) -> Vec<Advice> {
             count(stray.objects, "object"),
             bytes(stray.bytes)
         );
-        let verb = node.array.is_some().then(|| "chunks STORE/PATH, which names them".to_owned());
+        // It names them.
+        let verb = node.array.is_some().then(|| "chunks STORE/PATH".to_owned());
         all.push(advice("stray-objects", (message, verb)));
     }
     all
@@ -94,16 +142,67 @@ fn small_objects(node: &Listed, array: &Layout, usage: &Usage) -> Found {
     let verb = match (&array.inner_chunk_shape, array.smallest_chunk(), node.format) {
         (None, Some(shape), Some(Format::V3)) => {
             let grid = array.grid.as_ref()?;
-            let shards = shards(&shape, &grid.counts, (16 * SMALL).div_ceil(mean.max(1)));
-            format!("copy STORE/PATH COPY --chunks {} --shards {}", list(&shape), list(&shards))
+            let inner = inner(array, &shape, &grid.counts, mean);
+            let counts: Vec<u64> = array
+                .lengths()
+                .iter()
+                .zip(&inner)
+                .map(|(length, inner)| length.div_ceil((*inner).max(1)))
+                .collect();
+            let mean = mean.saturating_mul(product(&inner)?.div_ceil(product(&shape)?.max(1)));
+            let shards = grown(&inner, &counts, (16 * SMALL).div_ceil(mean.max(1)));
+            match inner == shards {
+                // One chunk is large enough.
+                true => format!("copy STORE/PATH COPY --chunks {}", list(&inner)),
+                false => format!("copy STORE/PATH COPY --chunks {} --shards {}", list(&inner), list(&shards)),
+            }
         }
         _ => "copy STORE/PATH COPY --target-chunk-size 16MiB".to_owned(),
     };
     Some((message, Some(verb)))
 }
 
-/// Doubles a chunk, the last dimensions first, until it has `wanted` chunks or is the whole array.
-fn shards(chunk: &[u64], counts: &[u64], wanted: u128) -> Vec<u64> {
+/// The index of shards whose inner chunks are very small takes as much as the elements.
+fn large_index(array: &Layout, usage: &Usage) -> Found {
+    let (inner, shard) = (array.inner_chunk_shape.as_ref()?, array.chunk_shape()?);
+    let counts: Vec<u64> = shard.iter().zip(inner).map(|(shard, inner)| shard / (*inner).max(1)).collect();
+    let index = product(&counts)?.checked_mul(ENTRY)?;
+    let mean = usage.chunks.bytes / u128::from(usage.chunks.objects.max(1));
+    if usage.chunks.bytes < MATTERS || index.saturating_mul(INDEX) < mean {
+        return None;
+    }
+    let message = format!(
+        "the index of a shard has {} of {} on average: its inner chunks of {} are too small",
+        bytes(index),
+        bytes(mean),
+        dimensions(inner)
+    );
+    let larger = self::inner(array, inner, &counts, mean / product(&counts)?.max(1));
+    let whole = |(shard, inner): (&u64, &u64)| shard.div_ceil((*inner).max(1)).saturating_mul(*inner);
+    let shard: Vec<u64> = shard.iter().zip(&larger).map(whole).collect();
+    // A shard of one chunk needs no index.
+    let verb = (larger != *inner).then(|| match larger == shard {
+        true => format!("copy STORE/PATH COPY --chunks {}", list(&larger)),
+        false => format!("copy STORE/PATH COPY --chunks {} --shards {}", list(&larger), list(&shard)),
+    });
+    Some((message, verb))
+}
+
+/// Returns the shape of inner chunks of a useful size, decoded and stored: `chunk`, of `stored` bytes, grown within these
+/// counts and the array.
+fn inner(array: &Layout, chunk: &[u64], counts: &[u64], stored: u128) -> Vec<u64> {
+    let decoded =
+        product(chunk).zip(array.element_size()).and_then(|(elements, size)| elements.checked_mul(size));
+    // Twice as many bytes as the index may cost.
+    let least = (2 * ENTRY * INDEX).div_ceil(stored.max(1));
+    let wanted = INNER.div_ceil(decoded.unwrap_or(stored).max(1)).max(least);
+    let grown = grown(chunk, counts, wanted);
+    grown.iter().zip(array.lengths()).map(|(grown, length)| *grown.min(&(*length).max(1))).collect()
+}
+
+/// Doubles a chunk, the last dimensions first, until it has `wanted` chunks or is the whole array. Then it grows a little
+/// more where it would not divide the array evenly, because a part of a chunk takes the space of a whole one.
+fn grown(chunk: &[u64], counts: &[u64], wanted: u128) -> Vec<u64> {
     let mut times: Vec<u64> = chunk.iter().map(|_| 1).collect();
     while product(&times).is_some_and(|n| n < wanted)
         && let Some(dim) =
@@ -111,6 +210,11 @@ fn shards(chunk: &[u64], counts: &[u64], wanted: u128) -> Vec<u64> {
     {
         times[dim] *= 2;
     }
+    let even = |(times, count): (u64, &u64)| {
+        let least = times.min((*count).max(1));
+        (least..=least.saturating_mul(2)).find(|times| count % times == 0).unwrap_or(least)
+    };
+    let times = times.into_iter().zip(counts).map(even);
     chunk.iter().zip(times).map(|(length, times)| length.saturating_mul(times)).collect()
 }
 
@@ -137,8 +241,8 @@ fn split_coordinate(node: &Listed, array: &Layout, usage: &Usage) -> Found {
         bytes(array.uncompressed?),
         usage.chunks.objects
     );
-    let verb = format!("copy STORE COPY --rule '**/{name}:chunks={}'", array.lengths().first()?);
-    Some((message, Some(verb)))
+    let rule = quoted(&format!("**/{name}:chunks={}", array.lengths().first()?));
+    Some((message, Some(format!("copy STORE COPY --rule {rule}"))))
 }
 
 fn uncompressed(array: &Layout, usage: &Usage) -> Found {
@@ -179,10 +283,11 @@ mod tests {
         for (counts, wanted, lengths) in [
             (&[100, 100][..], 1, &[10, 20][..]),
             (&[100, 100], 16, &[40, 80]),
-            (&[1, 100], 16, &[10, 320]),
+            (&[1, 100], 16, &[10, 400]),
+            (&[100, 7], 30, &[40, 140]),
             (&[2, 2], 1 << 20, &[20, 40]),
         ] {
-            assert_eq!(shards(&[10, 20], counts, wanted), lengths, "{counts:?} {wanted}");
+            assert_eq!(grown(&[10, 20], counts, wanted), lengths, "{counts:?} {wanted}");
         }
     }
 }

@@ -54,10 +54,53 @@ fn each_rule_has_its_figures_and_a_command() {
     let (message, mends) = command("small-objects");
     assert!(message.starts_with("1001 objects have 2 bytes on average"), "{message}");
     // The command works as it stands.
-    let mends = mends.replace("STORE/PATH", "d.zarr/small").replace("COPY", "mended.zarr");
+    let named = [format!("{}/small", folder.join("d.zarr").display()), "small-copy.zarr".to_owned()];
+    assert_eq!(mends, format!("zarr copy {} {} --chunks 1200,2", named[0], named[1]));
     zarr_in(folder.path(), mends.split_whitespace().skip(1).chain(["-q"])).ok();
-    let advice = zarr(args!["doctor", "--json", folder.join("mended.zarr")]).ok().json();
+    let advice = zarr(args!["doctor", "--json", folder.join("small-copy.zarr")]).ok().json();
     assert_eq!(advice["advice"], json!([]));
+}
+
+/// Returns the pieces of advice about a store: the codes, and the commands.
+fn advice(folder: &Folder, store: &str) -> (Vec<String>, Vec<String>) {
+    let advice = zarr_in(folder.path(), ["doctor", "--json", store]).ok().json()["advice"].clone();
+    let member = |name: &str| -> Vec<String> {
+        advice
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one[name].as_str().unwrap_or_default().to_owned())
+            .collect()
+    };
+    (member("code"), member("command"))
+}
+
+#[test]
+fn advice_makes_no_array_larger() {
+    let folder = Folder::new();
+    let random: Vec<u8> = std::iter::repeat_with({
+        let mut random = fastrand::Rng::with_seed(1);
+        move || random.u8(..)
+    })
+    .take(500 * 1000 * 4)
+    .collect();
+    std::fs::write(folder.join("numbers.raw"), random).unwrap();
+    let run = |text: &str| zarr_in(folder.path(), text.split(' ')).exits(0);
+    let create = "--dimension-names y,x --from numbers.raw --dtype float32 --shape 500,1000";
+    run(&format!("create many.zarr {create} --chunks 5,50 --codecs none"));
+    run(&format!("create index.zarr {create} --chunks 1,10 --shards 500,1000 --codecs none"));
+    let size = |store: &str| folder.contents(store).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+    for (store, code) in [("many.zarr", "small-objects"), ("index.zarr", "large-index")] {
+        let (codes, commands) = advice(&folder, store);
+        assert!(codes.contains(&code.to_owned()), "{store}: {codes:?}");
+        let mends = &commands[codes.iter().position(|found| found == code).unwrap()];
+        run(&format!("{} -q", mends.strip_prefix("zarr ").unwrap()));
+        let copy = store.replace(".zarr", "-copy.zarr");
+        let (before, after) = (size(store), size(&copy));
+        assert!(after < before + before / 100, "{mends}: {before} bytes became {after}");
+        let (codes, _) = advice(&folder, &copy);
+        assert_eq!(codes, ["uncompressed"], "{mends}");
+    }
 }
 
 #[test]
@@ -80,4 +123,26 @@ fn consolidated_metadata_is_compared_and_codes_are_ignored() {
     assert_eq!(zarr_in(folder.path(), ["doctor", "old.zarr"]).ok().text(), "1 node, no advice\n");
     folder.group("c.zarr/new");
     assert!(text(&[]).contains("stale-consolidated-metadata"), "{}", text(&[]));
+}
+
+#[test]
+fn commands_can_be_pasted() {
+    let folder = Folder::new();
+    folder.group("a b.zarr");
+    let time = with(array(&[4], "uint8", &[2], &json!(0), &plain()), &json!({ "dimension_names": ["it's"] }));
+    folder.node("a b.zarr/it's", &time);
+    for chunk in ["0", "1", "9"] {
+        folder.write(&format!("a b.zarr/it's/c/{chunk}"), [0; 2]);
+    }
+    let url = format!("file://{}/a%20b.zarr", folder.path().display());
+    for (given, commands) in [
+        ("a b.zarr", ["zarr chunks 'a b.zarr/it'\\''s'".to_owned(), "'a b.zarr' 'a b-copy.zarr'".to_owned()]),
+        (&url, [format!("zarr chunks '{url}|zarr:it'\\''s'"), format!("{url} a%20b-copy.zarr")]),
+    ] {
+        let (codes, found) = advice(&folder, given);
+        assert_eq!(codes, ["split-coordinate", "stray-objects"], "{given}");
+        assert_eq!(found[1], commands[0]);
+        assert!(found[0].starts_with("zarr copy ") && found[0].contains(&commands[1]), "{}", found[0]);
+        assert!(found[0].ends_with(" --rule '**/it'\\''s:chunks=4'"), "{}", found[0]);
+    }
 }
