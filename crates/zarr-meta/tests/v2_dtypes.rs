@@ -200,6 +200,7 @@ fn fill_values_get_the_form_of_format_3() {
         ("\"|V3\"", "\"AQID\"", "[1,2,3]", &[]),
         ("\"|V3\"", "\"AQ==\"", "[1,0,0]", old),
         ("\"<U2\"", "\"\u{e9}x\"", "\"\u{e9}x\"", &[]),
+        ("\"<U2\"", "\"x\\u0000\"", "\"x\"", &[]),
         ("\"<U2\"", "0", "\"\"", old),
         ("[[\"a\", \"<i4\"]]", "0", "{\"a\":0}", old),
         ("[[\"a\", \">i4\"]]", "\"AAAABw==\"", "{\"a\":7}", &[]),
@@ -238,6 +239,7 @@ fn objects_get_the_data_type_of_their_codec() {
     let object = r#"{"name":"numcodecs:object"}"#;
     for (id, fill, data_type, lowered, codec, obstacles) in [
         ("vlen-utf8", "\"n/a\"", "\"string\"", "\"n/a\"", r#"{"name":"vlen-utf8"}"#.to_owned(), 0),
+        ("vlen-utf8", "\"a\\u0000\"", "\"string\"", "\"a\\u0000\"", r#"{"name":"vlen-utf8"}"#.to_owned(), 0),
         ("vlen-utf8", "0", "\"string\"", "\"\"", r#"{"name":"vlen-utf8"}"#.to_owned(), 0),
         ("vlen-utf8", "null", "\"string\"", "\"\"", r#"{"name":"vlen-utf8"}"#.to_owned(), 0),
         ("vlen-bytes", "\"AQI=\"", "\"bytes\"", "\"AQI=\"", r#"{"name":"vlen-bytes"}"#.to_owned(), 0),

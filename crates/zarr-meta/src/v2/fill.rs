@@ -34,6 +34,8 @@ pub(crate) fn lower(
             }
             (None, Kind::Text) => {
                 let text = lower_text(value, sink)?;
+                // Trailing U+0000 are padding.
+                let text = text.trim_end_matches('\0');
                 let (count, most) = (text.chars().count(), scalar.size / 4);
                 if count as u64 > u64::from(most) {
                     let message = format!("expected at most {most} characters, found {count}");
@@ -50,8 +52,7 @@ pub(crate) fn lower(
 /// Returns the fill value of a string type. Null and 0 become `""`.
 pub(crate) fn lower_text(value: &Value, sink: &mut dyn Sink) -> MetaResult<String> {
     if value.kind() == JsonKind::String {
-        // Trailing U+0000 are padding.
-        return Ok(value.to_text()?.trim_end_matches('\0').to_owned());
+        return Ok(value.to_text()?.into_owned());
     }
     nothing(value, "a string", sink)?;
     Ok(String::new())
