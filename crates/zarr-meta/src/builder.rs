@@ -6,7 +6,7 @@ use zarr_traits::{
 };
 
 use crate::codecs::complete::complete;
-use crate::codecs::{Element, zstd};
+use crate::codecs::{Element, full, zstd};
 use crate::diagnostic::{Code, Diagnostic, Ignore, Sink, Strict};
 use crate::documents::Format;
 use crate::error::{MetaError, MetaResult};
@@ -41,8 +41,17 @@ pub struct ArrayBuilder {
     codecs: Option<Vec<Extension>>,
     storage_transformers: Vec<Extension>,
     dimension_names: Option<Vec<Value>>,
-    attributes: Value,
+    attributes: Attributes,
     unusual: bool,
+}
+
+/// The attributes of the new array.
+#[derive(Debug, Clone)]
+enum Attributes {
+    /// From the caller.
+    Given(Value),
+    /// From a stored array. They are kept, also where JSON cannot represent a value.
+    Stored(Object),
 }
 
 impl ArrayBuilder {
@@ -58,7 +67,7 @@ impl ArrayBuilder {
             codecs: None,
             storage_transformers: Vec::new(),
             dimension_names: None,
-            attributes: Object::new().into(),
+            attributes: Attributes::Given(Object::new().into()),
             unusual: false,
         }
     }
@@ -68,13 +77,13 @@ impl ArrayBuilder {
     pub(crate) fn like(meta: &ArrayMeta, data_type: DataType) -> Self {
         let document = meta.document();
         let mut builder = Self::new(document.shape().to_vec(), data_type)
-            .fill(document.fill_value().clone())
-            .storage_transformers(document.storage_transformers().iter().cloned())
-            .attributes(meta.attributes());
+            .fill(Fill::stored(document.fill_value().clone()))
+            .storage_transformers(document.storage_transformers().iter().map(|one| one.restated(None)));
+        builder.attributes = Attributes::Stored(meta.attributes());
         // What the array has is permitted, and nothing else.
         builder.unusual = builder.check_usual(document.codecs()).is_err();
         if meta.format() == Format::V3 {
-            builder.key_encoding = document.chunk_key_encoding().clone();
+            builder.key_encoding = document.chunk_key_encoding().restated(Some("separator"));
         }
         builder.dimension_names =
             meta.dimension_names().map(|names| names.iter().map(|name| name.as_deref().into()).collect());
@@ -84,10 +93,12 @@ impl ArrayBuilder {
     /// Takes the chunks, shards and codecs of a document. Shards in the form that this builder writes become settings,
     /// so that they can be changed; others stay a codec.
     fn with_chunks_of(mut self, document: &ArrayDocument) -> Self {
-        let (grid, codecs) = (document.chunk_grid(), document.codecs());
+        let element = Element::of(&self.data_type);
+        let codecs = full(document.codecs(), element, document.shape().len(), &Registry::core());
+        let grid = document.chunk_grid().restated(None);
         let outer = grid.configuration().get("chunk_shape").filter(|_| grid.name() == "regular");
         let outer = outer.and_then(|shape| lengths(&shape, "", usize::MAX, &mut Ignore).ok());
-        let usual = match codecs {
+        let usual = match &codecs[..] {
             [only] => Sharding::parse(only).ok().flatten(),
             _ => None,
         };
@@ -96,14 +107,14 @@ impl ArrayBuilder {
                 (self.chunks, self.codecs) = (Some(chunk_shape), Some(codecs));
                 match outer {
                     Some(shards) => self.shards = Some(shards),
-                    None => self.grid = Some(grid.clone()),
+                    None => self.grid = Some(grid),
                 }
             }
             None => {
-                self.codecs = Some(codecs.to_vec());
+                self.codecs = Some(codecs);
                 match outer {
                     Some(chunks) => self.chunks = Some(chunks),
-                    None => self.grid = Some(grid.clone()),
+                    None => self.grid = Some(grid),
                 }
             }
         }
@@ -194,7 +205,7 @@ impl ArrayBuilder {
     /// Sets the attributes, which must be an object.
     #[must_use]
     pub fn attributes(mut self, attributes: impl Into<Value>) -> Self {
-        self.attributes = attributes.into();
+        self.attributes = Attributes::Given(attributes.into());
         self
     }
 
@@ -225,7 +236,12 @@ impl ArrayBuilder {
         root.set("chunk_key_encoding", &self.key_encoding);
         root.set("fill_value", self.fill_value()?);
         root.set("codecs", codecs);
-        root.set("attributes", writable(&self.attributes)?);
+        let attributes = match &self.attributes {
+            Attributes::Given(attributes) => writable(attributes)?,
+            // They are set last, because the checks are for new attributes.
+            Attributes::Stored(_) => Object::new().into(),
+        };
+        root.set("attributes", attributes);
         if let Some(names) = self.dimension_names.take().filter(|names| !names.iter().all(Value::is_null)) {
             root.set("dimension_names", names);
         }
@@ -234,9 +250,12 @@ impl ArrayBuilder {
         }
         // There is no limit to the rank of a new array; readers apply their own limits later.
         let root = Value::parse(root.to_value().as_raw())?;
-        let document = ArrayDocument::new(&root, &Limits::unlimited(), &mut Strict)?;
+        let mut document = ArrayDocument::new(&root, &Limits::unlimited(), &mut Strict)?;
         document.lint(&mut NoNul)?;
         check_public(&document)?;
+        if let Attributes::Stored(attributes) = &self.attributes {
+            document.keep_attributes(attributes);
+        }
         Ok(document.into())
     }
 

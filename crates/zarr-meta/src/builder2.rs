@@ -2,7 +2,7 @@
 
 use zarr_traits::Limits;
 
-use crate::diagnostic::Strict;
+use crate::diagnostic::{Ignore, Sink, Strict};
 use crate::error::{MetaError, MetaResult};
 use crate::fill;
 use crate::json::{Object, Root, Value};
@@ -23,6 +23,8 @@ pub struct ArrayBuilder2 {
     chunks: Option<Vec<u64>>,
     byte_order: ByteOrder,
     fill_value: Option<Value>,
+    /// Whether the fill value is that of a stored array, whose tolerated forms are no errors.
+    fill_is_stored: bool,
     filters: Vec<Value>,
     compressor: Option<Value>,
     fortran: bool,
@@ -39,6 +41,7 @@ impl ArrayBuilder2 {
             chunks: None,
             byte_order: ByteOrder::One(Endian::Little),
             fill_value: None,
+            fill_is_stored: false,
             filters: Vec::new(),
             compressor: None,
             fortran: false,
@@ -69,7 +72,13 @@ impl ArrayBuilder2 {
     /// Sets the fill value, in the form of a document of format 3.
     #[must_use]
     pub fn fill_value(mut self, value: impl Into<Value>) -> Self {
-        self.fill_value = Some(value.into());
+        (self.fill_value, self.fill_is_stored) = (Some(value.into()), false);
+        self
+    }
+
+    /// Sets the fill value of a stored array, which may have a tolerated form.
+    pub(crate) fn stored_fill_value(mut self, value: &Value) -> Self {
+        (self.fill_value, self.fill_is_stored) = (Some(value.clone()), true);
         self
     }
 
@@ -167,12 +176,13 @@ impl ArrayBuilder2 {
 
     fn fill(&self, dtype: &Dtype) -> MetaResult<Value> {
         let Some(given) = &self.fill_value else { return Ok(Value::from(None::<bool>)) };
+        let sink: &mut dyn Sink = if self.fill_is_stored { &mut Ignore } else { &mut Strict };
         if *dtype != Dtype::Object {
-            return v2::fill::raise(dtype, given);
+            return v2::fill::raise(dtype, given, sink);
         }
         let strings =
             if self.data_type.name() == "string" { crate::DataType::String } else { crate::DataType::Bytes };
-        fill::write(&strings, &fill::read(&strings, given, &mut Strict)?)
+        fill::write(&strings, &fill::read(&strings, given, sink)?)
     }
 
     /// Inserts the filter that turns objects into bytes, if the dtype is an object and the filter is missing.

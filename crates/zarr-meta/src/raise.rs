@@ -2,10 +2,10 @@
 //!
 //! Rules: [from format 2 to format 3](https://github.com/zarr-rs/zarr/blob/main/docs/specification/format-2.md#h.9).
 
-use zarr_traits::Limits;
+use zarr_traits::{Limits, Registry};
 
 use crate::builder2::ArrayBuilder2;
-use crate::codecs::complete;
+use crate::codecs::{Element, complete, full};
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value, pointer};
@@ -77,12 +77,19 @@ pub(crate) fn raise(array: &ArrayDocument) -> MetaResult<ArrayBuilder2> {
     }
     let order = byte_order(array.codecs());
     let dtype = Dtype::of(array.data_type(), &order, &Limits::default()).map_err(|e| e.at("/data_type"))?;
-    let codecs = Codecs::of(array.codecs(), &dtype, &order, array.shape().len())?;
+    let element = Element {
+        size: dtype.size(&Limits::default())?.max(1),
+        has_order: dtype.byte_order() != ByteOrder::None,
+    };
+    let rank = array.shape().len();
+    // Names that are aliases are those of a registry.
+    let codecs = full(array.codecs(), element, rank, &Registry::core());
+    let codecs = Codecs::of(&codecs, &dtype, &order, rank)?;
     let mut builder = ArrayBuilder2::new(array.shape().to_vec(), array.data_type().clone())
         .chunks(chunks(array.chunk_grid())?)
         .byte_order(order)
         .separator(separator(array.chunk_key_encoding())?)
-        .fill_value(array.fill_value())
+        .stored_fill_value(array.fill_value())
         .filters(codecs.filters);
     if codecs.fortran {
         builder = builder.fortran_order();
@@ -121,7 +128,8 @@ fn separator(encoding: &Extension) -> MetaResult<char> {
             format!("the encoding {:?} has other chunk keys, copy the array instead", encoding.name());
         return Err(cannot(message).at(PLACE));
     }
-    match encoding.configuration().get("separator").as_ref().map(Value::as_raw) {
+    let configuration = encoding.restated(Some("separator")).configuration();
+    match configuration.get("separator").as_ref().map(Value::as_raw) {
         None | Some("\".\"") => Ok('.'),
         Some("\"/\"") => Ok('/'),
         Some(other) => Err(MetaError::invalid(format!("unknown separator {other}")).at(PLACE)),

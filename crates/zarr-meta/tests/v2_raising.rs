@@ -4,9 +4,10 @@ use serde_json::json;
 use zarr_meta::v3::Extension;
 use zarr_meta::{
     ArrayMeta, Code, DataType, Diagnostic, DocumentName, Format, GroupMeta, Ignore, Limits, MetaErrorKind,
+    Strict,
 };
 
-use crate::common::base;
+use crate::common::{base, open, registry};
 
 fn v3(edits: &[(&str, &str)]) -> ArrayMeta {
     let encoding = ("chunk_key_encoding", r#"{"name":"v2","configuration":{"separator":"."}}"#);
@@ -284,3 +285,79 @@ fn the_fill_value_of_a_struct_may_be_base64() {
         assert_eq!(found, raised.map(|raised| json!(raised)), "rule H14: {fill} {endian}");
     }
 }
+
+/// A tolerated spelling is a note, not an error: the converted document has the specified form.
+#[test]
+fn tolerated_spellings_are_converted() {
+    let raw = r#"{"name":"raw_bytes","configuration":{"length_bytes":3}}"#;
+    let fields = r#"{"name":"struct","configuration":{"fields":[{"name":"a","data_type":"int16"},{"name":"b","data_type":"r16"}]}}"#;
+    let keys =
+        |beside: &str, inside: &str| format!(r#"{{"name":"v2"{beside},"configuration":{{{inside}}}}}"#);
+    let list = |codec: &str| codecs(&format!("{BYTES},{codec}")).1;
+    let plain = keys("", "");
+    let (beside, both) = (keys(r#","separator":"/""#, ""), keys(r#","separator":".""#, r#""separator":"/""#));
+    for (edits, member, raised) in [
+        (&[("data_type", "\"bool\""), ("fill_value", "1")][..], "fill_value", json!(true)),
+        (&[("fill_value", "7.0")], "fill_value", json!(7)),
+        (&[("data_type", "\"float32\""), ("fill_value", "\"0.5\"")], "fill_value", json!(0.5)),
+        (&[("data_type", "\"float32\""), ("fill_value", "NaN")], "fill_value", json!("NaN")),
+        (&[("data_type", "\"complex64\""), ("fill_value", "[1,\"2\"]")], "fill_value", json!([1.0, 2.0])),
+        (&[("data_type", "\"r24\""), ("fill_value", "\"AQID\"")], "fill_value", json!("AQID")),
+        (&[("data_type", "\"r24\""), ("fill_value", "[1,2.0,3]")], "fill_value", json!("AQID")),
+        (&[("data_type", raw), ("fill_value", "\"AQID\"")], "fill_value", json!("AQID")),
+        (&[("data_type", raw), ("fill_value", "[1,2,3]")], "fill_value", json!("AQID")),
+        (
+            &[("data_type", fields), ("fill_value", r#"{"a":1.0,"b":"AgM="}"#)],
+            "fill_value",
+            json!("AQACAw=="),
+        ),
+        (&[("data_type", fields), ("fill_value", "\"AQACAw==\"")], "fill_value", json!("AQACAw==")),
+        (&[("data_type", "\"bytes\""), ("fill_value", "[1.0]"), VLEN], "fill_value", json!("AQ==")),
+        (
+            &[("data_type", "\"variable_length_bytes\""), ("fill_value", "\"AQ==\""), VLEN],
+            "dtype",
+            json!("|O"),
+        ),
+        (&[("shape", "[4.0]")], "shape", json!([4])),
+        (
+            &[("chunk_grid", r#"{"name":"regular","configuration":{"chunk_shape":[2.0]}}"#)],
+            "chunks",
+            json!([2]),
+        ),
+        (&[("chunk_key_encoding", &beside)], "dimension_separator", json!("/")),
+        (&[("chunk_key_encoding", &both)], "dimension_separator", json!("/")),
+        (
+            &[("codecs", &list("{'name':'zstd','configuration':{'level':3.0}}"))],
+            "compressor",
+            json!({"id": "zstd", "level": 3}),
+        ),
+        (
+            &[("codecs", &list("{'name':'zstd','configuration':{'level':3},'extra':1}"))],
+            "compressor",
+            json!({"id": "zstd", "level": 3}),
+        ),
+        (&[("storage_transformers", "null")], "order", json!("C")),
+        (&[("extra", "null")], "order", json!("C")),
+        (&[("attributes", r#"{"a":NaN,"\ud800":"\ud800"}"#)], "order", json!("C")),
+    ] {
+        let edits: Vec<_> = [("chunk_key_encoding", &*plain)].into_iter().chain(edits.to_vec()).collect();
+        let (meta, resolved) =
+            open(&base(&edits), &mut Ignore).unwrap_or_else(|e| panic!("{edits:?}: {}", e.1));
+        let old = meta.to_v2().unwrap_or_else(|e| panic!("{edits:?}: {e}"));
+        let text: serde_json::Value = serde_json::from_str(&old.to_text()).unwrap();
+        assert_eq!(text[member], raised, "{edits:?}");
+        let again = old.resolve(&registry(), &Limits::default(), &mut Strict).unwrap();
+        assert_eq!(again.fill, resolved.fill, "{edits:?}");
+
+        let like = meta.to_builder(resolved.data_type.clone()).build();
+        let like = like.unwrap_or_else(|e| panic!("{edits:?}, built: {e}"));
+        assert_eq!(like.attributes(), meta.attributes(), "{edits:?}");
+        let again = like.resolve(&registry(), &Limits::default(), &mut Strict).unwrap();
+        assert_eq!(again.fill, resolved.fill, "{edits:?}");
+    }
+    // New metadata is strict about the values of the caller.
+    let given = ArrayMeta::builder_v2([4], Extension::new("bool")).chunks([2]).fill_value(1);
+    assert_eq!(given.build().unwrap_err().kind(), MetaErrorKind::Deviation(Code::BoolFill));
+}
+
+const VLEN: (&str, &str) = ("codecs", r#"[{"name":"vlen-bytes"}]"#);

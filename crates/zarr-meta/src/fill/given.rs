@@ -2,7 +2,7 @@
 
 use zarr_traits::{DataType, FillValue};
 
-use crate::diagnostic::Strict;
+use crate::diagnostic::{Ignore, Strict};
 use crate::error::MetaResult;
 use crate::json::Value;
 
@@ -16,15 +16,23 @@ pub struct Fill(Form);
 #[derive(Debug, Clone)]
 enum Form {
     Json(Value),
+    /// The form of a stored document, which may be a tolerated one.
+    Stored(Value),
     Bits(FillValue),
 }
 
 impl Fill {
+    /// Returns a fill value as a stored document has it.
+    pub(crate) fn stored(value: Value) -> Self {
+        Self(Form::Stored(value))
+    }
+
     /// Returns the element of `data_type`.
     pub(crate) fn bits(&self, data_type: &DataType) -> MetaResult<FillValue> {
         match &self.0 {
             Form::Bits(bits) => Ok(bits.clone()),
             Form::Json(value) => super::read(data_type, value, &mut Strict),
+            Form::Stored(value) => super::read(data_type, value, &mut Ignore),
         }
     }
 }

@@ -3,7 +3,7 @@
 use zarr_traits::{DataType, FillValue};
 
 use super::dtype::{Dtype, Endian, Field, Kind, Scalar};
-use crate::diagnostic::{Code, Diagnostic, Sink, Strict};
+use crate::diagnostic::{Below, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, base64};
 use crate::json::{Kind as JsonKind, Object, Value, pointer};
@@ -120,14 +120,14 @@ fn bytes(size: usize, value: &Value, strings: Strings, sink: &mut dyn Sink) -> M
     Ok(bytes)
 }
 
-/// Returns the form of a fill value of format 3 in a document of format 2.
-pub(crate) fn raise(dtype: &Dtype, value: &Value) -> MetaResult<Value> {
+/// Returns the form of a fill value of format 3 in a document of format 2. Tolerated forms are reported to `sink`.
+pub(crate) fn raise(dtype: &Dtype, value: &Value, sink: &mut dyn Sink) -> MetaResult<Value> {
     match dtype {
         Dtype::Object => Ok(value.clone()),
         Dtype::Scalar(Scalar { kind: Kind::Text, .. }) => Ok(value.clone()),
         Dtype::Scalar(scalar) if scalar.number().is_some() => {
             let number = scalar.number().unwrap_or(DataType::Int64);
-            let raised = fill::write(&number, &native(scalar, value)?)?;
+            let raised = fill::write(&number, &native(scalar, value, sink)?)?;
             if raised.as_raw().contains("\"0x") {
                 return Err(MetaError::invalid("format 2 cannot represent a NaN with a payload"));
             }
@@ -135,28 +135,28 @@ pub(crate) fn raise(dtype: &Dtype, value: &Value) -> MetaResult<Value> {
         }
         _ => {
             let mut bytes = Vec::new();
-            pack(dtype, value, &mut bytes)?;
+            pack(dtype, value, &mut bytes, sink)?;
             Ok(base64::encode(&bytes).into())
         }
     }
 }
 
 /// Reads a number in its form of format 3, in the byte order of this machine.
-fn native(scalar: &Scalar, value: &Value) -> MetaResult<FillValue> {
+fn native(scalar: &Scalar, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
     let number = scalar.number().unwrap_or(DataType::Int64);
     let time = matches!(scalar.kind, Kind::Datetime(_) | Kind::Timedelta(_));
     match value.to_text().as_deref() {
         Ok("NaT") if time => Ok(FillValue::of(i64::MIN)),
-        _ => fill::read(&number, value, &mut Strict),
+        _ => fill::read(&number, value, sink),
     }
 }
 
 /// Appends the bytes of an element in its form of format 3.
-fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {
+fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>, sink: &mut dyn Sink) -> MetaResult<()> {
     let end = out.len() + size(dtype);
     match dtype {
         Dtype::Scalar(scalar) if scalar.number().is_some() => {
-            let mut bytes = native(scalar, value)?.bytes().to_vec();
+            let mut bytes = native(scalar, value, sink)?.bytes().to_vec();
             reorder(&mut bytes, scalar);
             out.extend(bytes);
         }
@@ -167,7 +167,7 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {
             }
         }
         Dtype::Scalar(Scalar { kind: Kind::Raw, size, .. }) => {
-            out.extend_from_slice(fill::read(&DataType::Raw(*size), value, &mut Strict)?.bytes());
+            out.extend_from_slice(fill::read(&DataType::Raw(*size), value, sink)?.bytes());
         }
         Dtype::Scalar(_) => {
             out.extend(fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?);
@@ -179,7 +179,7 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {
                 value.expected(&format!("an object with all fields, or {size} bytes in base64"))
             };
             let bytes = fill::from_base64(value).filter(|bytes| bytes.len() == size(dtype));
-            pack(dtype, &show(&little(dtype), &bytes.ok_or_else(expected)?)?, out)?;
+            pack(dtype, &show(&little(dtype), &bytes.ok_or_else(expected)?)?, out, sink)?;
         }
         Dtype::Struct(fields) => {
             let object = value.as_object().ok_or_else(|| value.expected("an object with all fields"))?;
@@ -191,7 +191,8 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {
                 let place = pointer::join("", &field.name);
                 let missing = || MetaError::invalid("the field is missing").at(&place);
                 let value = object.get(&field.name).ok_or_else(missing)?;
-                pack_all(&field.dtype, &field.shape, &value, out).map_err(|e| e.at(&place))?;
+                pack_all(&field.dtype, &field.shape, &value, out, &mut Below::member(&place, &mut *sink))
+                    .map_err(|e| e.at(&place))?;
             }
         }
         Dtype::Object => return Err(value.expected("an element of a fixed size")),
@@ -215,11 +216,17 @@ fn little(dtype: &Dtype) -> Dtype {
     }
 }
 
-fn pack_all(dtype: &Dtype, shape: &[u64], value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {
-    let Some((length, inner)) = shape.split_first() else { return pack(dtype, value, out) };
+fn pack_all(
+    dtype: &Dtype,
+    shape: &[u64],
+    value: &Value,
+    out: &mut Vec<u8>,
+    sink: &mut dyn Sink,
+) -> MetaResult<()> {
+    let Some((length, inner)) = shape.split_first() else { return pack(dtype, value, out, sink) };
     let elements = value.elements().filter(|e| e.clone().count() as u64 == *length);
     let mut elements = elements.ok_or_else(|| value.expected(&format!("an array of {length}")))?;
-    elements.try_for_each(|element| pack_all(dtype, inner, &element, out))
+    elements.try_for_each(|element| pack_all(dtype, inner, &element, out, sink))
 }
 
 /// Returns the form of format 3 for the stored bytes of an element.

@@ -151,6 +151,11 @@ impl ArrayDocument {
         self.node.set_attributes(&attributes.into())
     }
 
+    /// Replaces the attributes by those of a stored node, with the spelling of their values.
+    pub(crate) fn keep_attributes(&mut self, attributes: &Object) {
+        self.node.members.set("attributes", attributes);
+    }
+
     /// Changes the attributes. Members that are not changed keep their bytes.
     pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> R {
         self.node.edit_attributes(change)

@@ -148,6 +148,25 @@ impl Extension {
         self.value.as_object()?.get(name)
     }
 
+    /// Returns the extension with defined members only. The member `beside` of the extension object, where drafts of
+    /// version 3 had one, becomes a member of the configuration, unless that has it.
+    pub(crate) fn restated(&self, beside: Option<&str>) -> Self {
+        let members = self.value.as_object().unwrap_or_default();
+        let is_defined = |name: &str| matches!(name, "name" | "configuration" | "must_understand");
+        if members.members().all(|member| is_defined(&member.name_lossy())) {
+            return self.clone();
+        }
+        let mut object = members.clone();
+        for member in members.members().filter(|member| !is_defined(&member.name_lossy())) {
+            object.remove(&member.name_lossy());
+        }
+        let plain = Self { value: object.into(), ..self.clone() };
+        match beside.and_then(|name| Some((name, members.get(name)?))) {
+            Some((name, value)) if !self.configuration().contains(name) => plain.with(name, value),
+            _ => plain,
+        }
+    }
+
     /// Returns the value in the spelling of the document.
     pub fn to_value(&self) -> Value {
         self.value.clone()
