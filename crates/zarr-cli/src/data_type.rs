@@ -122,7 +122,7 @@ mod tests {
             ("U10", sized("fixed_length_utf32", 40), false),
             (">U3", sized("fixed_length_utf32", 12), true),
             ("S5", sized("null_terminated_bytes", 5), false),
-            ("V6", "r48".to_owned(), false),
+            ("V6", sized("raw_bytes", 6), false),
             (r#"[["a", ">i2"], ["b", "|u1"]]"#, sized("struct", 3), true),
             ("string", "string".to_owned(), false),
             ("r16", "r16".to_owned(), false),

@@ -126,6 +126,46 @@ fn all_nodes_that_cannot_be_copied_are_named() {
 }
 
 /// Futures of plans and runs may move between threads.
+/// The name `raw_bytes` is that of other readers, also with base64, which a tolerant reader of `r<N>` notes.
+#[test]
+fn raw_bytes_are_copied_between_formats() {
+    let old = r#"{"zarr_format": 2, "shape": [2], "chunks": [1], "dtype": "|V3", "fill_value": "AQID", "order": "C",
+        "filters": null, "compressor": null, "dimension_separator": "."}"#;
+    let new = |data_type: &str, fill: &str| {
+        format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [2], "data_type": {data_type}, "fill_value": {fill},
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [1]}}}}, "codecs": [{{"name": "bytes"}}],
+            "chunk_key_encoding": {{"name": "v2", "configuration": {{"separator": "."}}}}}}"#
+        )
+    };
+    let raw = r#"{"name":"raw_bytes","configuration":{"length_bytes":3}}"#;
+    let (dtype, core) = (r#""|V3""#, r#""r24""#);
+    for (name, document, format, data_type, fill) in [
+        (".zarray", old.to_owned(), Some(Format::V3), raw, r#""AQID""#),
+        (".zarray", old.to_owned(), None, dtype, r#""AQID""#),
+        ("zarr.json", new(raw, r#""AQID""#), Some(Format::V2), dtype, r#""AQID""#),
+        ("zarr.json", new(raw, r#""AQID""#), None, raw, r#""AQID""#),
+        ("zarr.json", new(core, "[1, 2, 3]"), Some(Format::V2), dtype, r#""AQID""#),
+        ("zarr.json", new(core, r#""AQID""#), Some(Format::V2), dtype, r#""AQID""#),
+        ("zarr.json", new(core, "[1, 2, 3]"), None, core, "[1,2,3]"),
+    ] {
+        let (from, to) = (memory(), memory());
+        for (key, value) in [(name, document.clone().into_bytes()), ("1", vec![7, 8, 9])] {
+            block_on(from.put(&Key::new(key).unwrap(), value)).unwrap();
+        }
+        let copy = Copy::new(from, "/", &standard()).to_format(format);
+        let plan = blocking::plan(&copy).unwrap_or_else(|e| panic!("{document}: {e}"));
+        blocking::run(&plan, to.clone(), "/", RunOptions::new(), &|_| {}).unwrap();
+        let array = Array::open(to, "/", &standard()).unwrap();
+        assert_eq!(array.read::<[u8; 3]>(..).unwrap().into_vec(), [[1, 2, 3], [7, 8, 9]], "{document}");
+        let text = array.metadata().to_text().split_whitespace().collect::<String>();
+        let member = if array.metadata().format() == Format::V2 { "dtype" } else { "data_type" };
+        for (member, value) in [(member, data_type), ("fill_value", fill)] {
+            assert!(text.contains(&format!("\"{member}\":{value}")), "{document}: {text}");
+        }
+    }
+}
+
 #[test]
 fn futures_are_send() {
     fn check<T: Send>(value: T) -> T {

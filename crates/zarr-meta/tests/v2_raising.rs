@@ -80,7 +80,7 @@ fn data_types_and_fill_values_come_back() {
         ("\"float32\"".to_owned(), "0.1", Some("little"), "\"<f4\"", "0.1"),
         ("\"float64\"".to_owned(), "\"NaN\"", Some("big"), "\">f8\"", "\"NaN\""),
         ("\"complex64\"".to_owned(), "[\"-Infinity\",0.5]", Some("little"), "\"<c8\"", "[\"-Infinity\",0.5]"),
-        ("\"r24\"".to_owned(), "[1,2,3]", None, "\"|V3\"", "\"AQID\""),
+        (sized("raw_bytes", 3), "\"AQID\"", None, "\"|V3\"", "\"AQID\""),
         (sized("null_terminated_bytes", 3), "\"eno=\"", None, "\"|S3\"", "\"enoA\""), // rule H14: full width
         (sized("fixed_length_utf32", 8), "\"\u{e9}\"", Some("big"), "\">U2\"", "\"\u{e9}\""),
         (
@@ -284,6 +284,45 @@ fn the_fill_value_of_a_struct_may_be_base64() {
         let found = old.as_ref().map(|old| text(old)["fill_value"].clone());
         assert_eq!(found, raised.map(|raised| json!(raised)), "rule H14: {fill} {endian}");
     }
+}
+
+/// Both names of raw bytes have the dtype V, which becomes the name that zarr-python and TensorStore read.
+#[test]
+fn raw_bytes_come_back_under_the_name_that_others_read() {
+    let raw = r#"{"name":"raw_bytes","configuration":{"length_bytes":3}}"#;
+    let of = |data_type: &str| {
+        format!(
+            r#"{{"name":"struct","configuration":{{"fields":[{{"name":"a","data_type":"int8"}},{{"name":"b","data_type":{data_type}}}]}}}}"#
+        )
+    };
+    let (inside, inside_raw) = (of("\"r24\""), of(raw));
+    let in_struct = json!([["a", "|i1"], ["b", "|V3"]]);
+    for (data_type, fill, dtype, raised, again, fill_again) in [
+        ("\"r24\"", "[1,2,3]", json!("|V3"), "AQID", raw, "\"AQID\""),
+        (raw, "\"AQID\"", json!("|V3"), "AQID", raw, "\"AQID\""),
+        (
+            &inside,
+            r#"{"a":1,"b":[1,2,3]}"#,
+            in_struct.clone(),
+            "AQECAw==",
+            &inside_raw,
+            r#"{"a":1,"b":"AQID"}"#,
+        ),
+        (&inside_raw, r#"{"a":1,"b":"AQID"}"#, in_struct, "AQECAw==", &inside_raw, r#"{"a":1,"b":"AQID"}"#),
+    ] {
+        let (name, list) = codecs("{'name':'bytes'}");
+        let meta = v3(&[("data_type", data_type), ("fill_value", fill), (name, &list)]);
+        let old = meta.to_v2().unwrap();
+        let text: serde_json::Value = serde_json::from_str(&old.to_text()).unwrap();
+        assert_eq!((&text["dtype"], &text["fill_value"]), (&dtype, &json!(raised)), "{data_type}");
+        let new = old.to_v3(false).unwrap();
+        assert_eq!(new.document().data_type().to_value().to_compact(), again, "rule B.7: {data_type}");
+        assert_eq!(new.document().fill_value().to_compact(), fill_again, "{data_type}");
+        let same = |one: &ArrayMeta, other| one.has_same_chunks(other, &registry(), &Limits::default());
+        assert!(same(&meta, &old).unwrap() && same(&new, &meta).unwrap(), "{data_type}");
+    }
+    let int8s = v3(&[("data_type", "\"r32\""), ("fill_value", "[0,0,0,0]")]).to_v2().unwrap();
+    assert!(!int8s.has_same_chunks(&v3(&[]), &registry(), &Limits::default()).unwrap());
 }
 
 /// A tolerated spelling is a note, not an error: the converted document has the specified form.

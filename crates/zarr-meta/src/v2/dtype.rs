@@ -213,7 +213,8 @@ impl Scalar {
             Kind::Core(_) => {
                 Value::from(&*self.number().map_or_else(|| "bool".into(), |t| t.name().into_owned()))
             }
-            Kind::Raw => format!("r{}", u64::from(self.size) * 8).into(),
+            // `r<N>` has no fill value that zarr-python or TensorStore reads.
+            Kind::Raw => sized("raw_bytes"),
             Kind::Bytes => sized("null_terminated_bytes"),
             Kind::Text => sized("fixed_length_utf32"),
             Kind::Datetime(time) => time.data_type("numpy.datetime64"),
@@ -331,7 +332,13 @@ impl Dtype {
         let mut private = false;
         let mut list = Vec::with_capacity(fields.len());
         for field in fields {
-            let (data_type, inner) = field.dtype.data_type();
+            let (data_type, inner) = match &field.dtype {
+                // The padding of the private type is `r<N>`.
+                Dtype::Scalar(scalar) if field.name.is_empty() => {
+                    (DataType::Raw(scalar.size).name().into_owned().into(), false)
+                }
+                dtype => dtype.data_type(),
+            };
             let mut members = Object::new();
             members.set("name", &field.name);
             members.set("data_type", data_type);

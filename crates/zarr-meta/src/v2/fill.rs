@@ -167,7 +167,14 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>, sink: &mut dyn Sink) ->
             }
         }
         Dtype::Scalar(Scalar { kind: Kind::Raw, size, .. }) => {
-            out.extend_from_slice(fill::read(&DataType::Raw(*size), value, sink)?.bytes());
+            // The form of `raw_bytes` or that of `r<N>`.
+            let bytes = fill::read(&DataType::Bytes, value, sink)?;
+            if bytes.bytes().len() != *size as usize {
+                return Err(
+                    value.expected(&format!("{size} bytes in base64, or an array of {size} integers"))
+                );
+            }
+            out.extend_from_slice(bytes.bytes());
         }
         Dtype::Scalar(_) => {
             out.extend(fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?);
@@ -260,7 +267,7 @@ fn show(dtype: &Dtype, bytes: &[u8]) -> MetaResult<Value> {
             let length = bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
             Ok(base64::encode(&bytes[..length]).into())
         }
-        (None, _) => Ok(bytes.iter().copied().collect()),
+        (None, _) => Ok(base64::encode(bytes).into()),
     }
 }
 
