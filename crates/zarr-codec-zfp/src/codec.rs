@@ -10,7 +10,7 @@ use zarr_traits::{
 };
 use zfp_rs::{
     ZFP_MIN_EXP, ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpDimensionality, ZfpField,
-    ZfpFieldMetadata, ZfpFieldMut, ZfpHeaderMask, ZfpScalarType,
+    ZfpFieldMetadata, ZfpFieldMut, ZfpHeaderMask, ZfpScalar, ZfpScalarType,
 };
 
 use crate::number::{Form, Number};
@@ -116,6 +116,18 @@ fn unfit(shape: &[u64]) -> CodecError {
     CodecError::new(CodecErrorKind::Unsupported, format!("zfp cannot work on a chunk of shape {shape:?}"))
 }
 
+/// Decodes the numbers behind the header of a stream, and returns the length of the stream in bytes.
+fn inflate<T: ZfpScalar>(
+    stream: &mut ZfpBitStreamRef<'_>,
+    config: &ZfpConfig,
+    shape: &[u64],
+    numbers: &mut [T],
+) -> CodecResult<usize> {
+    let mut field = ZfpFieldMut::new(numbers, dims(shape)?).map_err(|e| unfit(shape).with_source(e))?;
+    let used = stream.decompress(config, &mut field);
+    used.map_err(|e| CodecError::corrupt("the stream is too short").with_source(e))
+}
+
 impl<N: Number> Zfp<N> {
     /// The number of elements of a chunk.
     fn count(&self, shape: &[u64]) -> CodecResult<usize> {
@@ -142,23 +154,34 @@ impl<N: Number> Zfp<N> {
         let dims = dims(shape)?;
         let mut stream = ZfpBitStreamRef::from_words(words);
         let mut config = self.config(shape, words.len());
+        let mut are_bits = false;
         if self.mode.header {
             let header = stream
                 .read_header(ZfpHeaderMask::FULL)
                 .map_err(|e| CodecError::corrupt("the stream has no zfp header").with_source(e))?;
             let expected = ZfpFieldMetadata { scalar_type: N::SCALAR_TYPE, dims };
+            let as_bits = ZfpFieldMetadata { scalar_type: N::Bits::SCALAR_TYPE, dims };
             match (header.metadata, header.config) {
                 (Some(metadata), Some(of_header)) if metadata == expected => config = of_header,
+                (Some(metadata), Some(of_header)) if metadata == as_bits => {
+                    (config, are_bits) = (of_header, true);
+                }
                 (metadata, _) => {
                     let message = format!("the header states {metadata:?}, expected {expected:?}");
                     return Err(CodecError::corrupt(message));
                 }
             }
         }
-        let mut field = ZfpFieldMut::new(numbers, dims).map_err(|e| unfit(shape).with_source(e))?;
-        let used = stream
-            .decompress(&config, &mut field)
-            .map_err(|e| CodecError::corrupt("the stream is too short").with_source(e))?;
+        let used = match are_bits {
+            false => inflate(&mut stream, &config, shape, numbers)?,
+            true => {
+                let mut bits: Vec<N::Bits> = Vec::new();
+                resize(&mut bits, numbers.len())?;
+                let used = inflate(&mut stream, &config, shape, &mut bits)?;
+                numbers.iter_mut().zip(bits).for_each(|(number, bits)| *number = N::from_bits(bits));
+                used
+            }
+        };
         let len = words.len() * WORD;
         if used != len {
             return Err(CodecError::corrupt(format!("the stream has {len} bytes, expected {used}")));

@@ -6,14 +6,26 @@ use zfp_rs::ZfpScalar;
 
 /// A number type that zfp supports.
 pub(crate) trait Number: ZfpScalar + Plain + Default + PartialOrd + std::fmt::Debug {
+    /// The signed integer of the same size.
+    type Bits: ZfpScalar;
+
+    /// Returns the number with these bits.
+    fn from_bits(bits: Self::Bits) -> Self;
+
     /// Whether lossy modes of zfp can represent the number: floats must be finite, and the sum of two integers must not
     /// overflow.
     fn is_tame(self) -> bool;
 }
 
 macro_rules! number {
-    ($($t:ty, $n:ident => $tame:expr;)*) => {$(
+    ($($t:ty, $bits:ty, $b:ident => $from:expr, $n:ident => $tame:expr;)*) => {$(
         impl Number for $t {
+            type Bits = $bits;
+
+            fn from_bits($b: $bits) -> Self {
+                $from
+            }
+
             fn is_tame(self) -> bool {
                 let $n = self;
                 $tame
@@ -22,10 +34,10 @@ macro_rules! number {
     )*};
 }
 number! {
-    i32, n => (-(1 << 30)..1 << 30).contains(&n);
-    i64, n => (-(1 << 62)..1 << 62).contains(&n);
-    f32, n => n.is_finite();
-    f64, n => n.is_finite();
+    i32, i32, bits => bits, n => (-(1 << 30)..1 << 30).contains(&n);
+    i64, i64, bits => bits, n => (-(1 << 62)..1 << 62).contains(&n);
+    f32, i32, bits => Self::from_bits(bits.cast_unsigned()), n => n.is_finite();
+    f64, i64, bits => Self::from_bits(bits.cast_unsigned()), n => n.is_finite();
 }
 
 /// How elements of a data type become numbers of zfp.

@@ -11,6 +11,9 @@
 //! | `compression_kwargs` | a copy of the other members; ignored |
 //!
 //! Only writers use the members, as the header states the parameters.
+//!
+//! `numcodecs.bitround` of numcodecs hands the bits of floats on as signed integers, so a stream of integers of the same
+//! size is read as the bits of floats.
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{

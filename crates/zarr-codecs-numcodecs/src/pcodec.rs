@@ -13,11 +13,14 @@
 //!
 //! Elements are integers of 1, 2, 4 and 8 bytes and floats of 2, 4 and 8 bytes. Older readers of the format do not know
 //! elements of one byte. Only a writer uses the members.
+//!
+//! `numcodecs.bitround` of numcodecs hands the bits of floats on as signed integers, so a stream of integers of the same
+//! size is read as the bits of floats.
 
 use std::sync::Arc;
 
 use half::f16;
-use pco::data_types::Number;
+use pco::data_types::{Number, NumberType};
 use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 use zarr_traits::byte_len;
@@ -107,6 +110,11 @@ struct Encode<'a> {
 
 impl Pcodec {
     fn run(&self, work: &mut impl Work) -> CodecResult<()> {
+        self.run_as(&self.data_type, work)
+    }
+
+    /// Runs `work` with the numbers of `data_type`, which have the size of those of the codec.
+    fn run_as(&self, data_type: &DataType, work: &mut impl Work) -> CodecResult<()> {
         macro_rules! of {
             ($t:ty) => {{
                 let from = |bytes: &[u8]| <$t>::from_ne_bytes(bytes.try_into().unwrap_or_default());
@@ -114,7 +122,7 @@ impl Pcodec {
                 work.run(self, Bytes { from, put })
             }};
         }
-        match self.data_type {
+        match data_type {
             DataType::Int8 => of!(i8),
             DataType::Int16 => of!(i16),
             DataType::Int32 => of!(i32),
@@ -128,8 +136,23 @@ impl Pcodec {
             DataType::Float64 => of!(f64),
             _ => Err(CodecError::new(
                 CodecErrorKind::Unsupported,
-                format!("data type {} is not numeric", self.data_type),
+                format!("data type {data_type} is not numeric"),
             )),
+        }
+    }
+
+    /// Returns the type as which the numbers of a stream are decoded: that of the elements, or the signed integers whose
+    /// bits are those of the elements.
+    fn stored_as(&self, src: &[u8]) -> DataType {
+        let first = FileDecompressor::new(src)
+            .and_then(|(file, chunks)| file.peek_number_type_or_termination(chunks))
+            .ok()
+            .flatten();
+        match (&self.data_type, first) {
+            (DataType::Float16, Some(NumberType::I16)) => DataType::Int16,
+            (DataType::Float32, Some(NumberType::I32)) => DataType::Int32,
+            (DataType::Float64, Some(NumberType::I64)) => DataType::Int64,
+            (data_type, _) => data_type.clone(),
         }
     }
 }
@@ -209,7 +232,7 @@ impl ArrayBytesCodec for Pcodec {
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
         let mut chunk = scratch.take(byte_len(shape, self.size)?)?;
-        self.run(&mut Decode { src, dst: &mut chunk })?;
+        self.run_as(&self.stored_as(src), &mut Decode { src, dst: &mut chunk })?;
         dst.put(Source::dense(&chunk, shape, self.size)?.sub(part.start(), part.shape())?, Swap::NONE)?;
         scratch.give(chunk);
         Ok(())
@@ -290,6 +313,33 @@ mod tests {
             let src = Source::dense(&elements, &[len as u64], size).unwrap();
             codec.encode(src, &mut ours, &mut Scratch::new()).unwrap();
             assert_eq!(decode(&*codec, &ours, len, size).unwrap(), elements, "{data_type}");
+        }
+    }
+
+    /// The chunks of zarr-python 3.4.2 with numcodecs 0.17.1 for `filters=[BitRound(keepbits=5)], serializer=PCodec()`
+    /// and the numbers [1.1, 2.7, -3.3, 0, pi, -1e3, 0.25, 100.5].
+    #[test]
+    fn streams_behind_bitround_of_numcodecs_are_the_bits_of_floats() {
+        let rounded = [1.093_75_f32, 2.6875, -3.3125, 0.0, 3.125, -992.0, 0.25, 100.0];
+        let i2 = "70636f2103000302040108070000001000001582c079c07e0000603da07f20216071a09300";
+        let i4 = "70636f21030003020401030700000010000000a00202010000387f0000d87f000000000000ac3f0000f47f0000240400002c7e0000748200";
+        let i8 = "70636f210300030204010407000000100000000000000054000202000000000000e77f000000000000fb7f0000000000000000000000000080f53f000000000080fe7f0000000000808400000000000080c57f0000000000804e8000";
+        let halves = rounded.iter().flat_map(|n| f16::from_f32(*n).to_ne_bytes()).collect();
+        let rows: [(_, Vec<u8>, _); 3] = [
+            (DataType::Float16, halves, i2),
+            (DataType::Float32, bytes_of(&rounded).to_vec(), i4),
+            (DataType::Float64, bytes_of(&rounded.map(f64::from)).to_vec(), i8),
+        ];
+        for (data_type, elements, encoded) in &rows {
+            let size = data_type.size().unwrap();
+            let codec = codec(data_type.clone(), &json!({})).unwrap();
+            assert_eq!(decode(&*codec, &hex(encoded), 8, size).unwrap(), *elements, "{data_type}");
+        }
+        // Nothing else is read as another type.
+        for data_type in [DataType::UInt32, DataType::UInt64, DataType::Float64, DataType::Int64] {
+            let size = data_type.size().unwrap();
+            let codec = codec(data_type, &json!({})).unwrap();
+            assert!(decode(&*codec, &hex(i4), 8, size).is_err(), "{size}");
         }
     }
 
