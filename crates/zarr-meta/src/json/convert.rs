@@ -160,7 +160,9 @@ fn has_long_number(text: &[u8]) -> bool {
 fn convert(value: &Value, place: &mut String, depth: usize) -> MetaResult<serde_json::Value> {
     use serde_json::Value as Serde;
     if depth == 0 {
-        return Err(MetaError::limit(format!("nested more than {DEPTH} levels deep")).at(place));
+        return Err(
+            MetaError::limit(format!("nested more than {DEPTH} levels deep")).at(pointer::outermost(place))
+        );
     }
     Ok(match value.kind() {
         Kind::Null => Serde::Null,

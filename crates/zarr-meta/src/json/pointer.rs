@@ -28,6 +28,13 @@ pub(crate) fn join(pointer: &str, step: &str) -> String {
     joined
 }
 
+/// Returns the first steps of `pointer`, the place of a value that is nested too deep.
+pub(crate) fn outermost(pointer: &str) -> &str {
+    const STEPS: usize = 4;
+    let next = pointer.match_indices('/').nth(STEPS);
+    next.map_or(pointer, |(end, _)| &pointer[..end])
+}
+
 /// Returns the pointer to element `index` of the array at `pointer`.
 pub(crate) fn element(pointer: &str, index: usize) -> String {
     format!("{pointer}/{index}")
@@ -39,5 +46,8 @@ mod tests {
     fn steps_are_escaped_and_cut() {
         assert_eq!(super::join("/a", "b/c~d"), "/a/b~1c~0d");
         assert!(super::join("", &"é".repeat(5000)).len() < 300);
+        for (pointer, outermost) in [("", ""), ("/a/b/0/1", "/a/b/0/1"), ("/a~1b/0/1/c/d", "/a~1b/0/1/c")] {
+            assert_eq!(super::outermost(pointer), outermost);
+        }
     }
 }

@@ -171,7 +171,8 @@ impl Scanner<'_, '_> {
     fn open(&mut self, object: bool) -> MetaResult<()> {
         if self.stack.len() >= self.depth {
             let e = MetaError::limit(format!("nested more than {} levels deep", self.depth));
-            return Err(e.at(&self.pointer()).with_position(position(self.bytes, self.at)));
+            let place = self.pointer();
+            return Err(e.at(pointer::outermost(&place)).with_position(position(self.bytes, self.at)));
         }
         let first = if object { self.keys.len() } else { 0 };
         self.stack.push(Frame { object, first, place: self.long.len() });
