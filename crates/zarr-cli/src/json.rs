@@ -81,7 +81,7 @@ fn write(value: &Value, indent: usize, out: &mut String) {
     }
     for member in value.as_object().unwrap_or_default().members() {
         step(out, &mut first, indent + 2);
-        name(&member.name_lossy(), out);
+        name(&member.name_value(), out);
         write(&member.value(), indent + 2, out);
     }
     out.push('\n');
@@ -109,7 +109,7 @@ fn write_line(value: &Value, out: &mut String) {
             out.push('{');
             for member in value.as_object().unwrap_or_default().members() {
                 step(out, &mut first);
-                name(&member.name_lossy(), out);
+                name(&member.name_value(), out);
                 write_line(&member.value(), out);
             }
             out.push('}');
@@ -135,8 +135,8 @@ fn leaf(value: &Value, out: &mut String) {
     }
 }
 
-fn name(name: &str, out: &mut String) {
-    out.push_str(Value::from(name).as_raw());
+fn name(name: &Value, out: &mut String) {
+    out.push_str(name.as_raw());
     out.push_str(": ");
 }
 
@@ -164,6 +164,7 @@ mod tests {
                 "[1.50,1e400,\nnull,true,\"é\\u00e9\", [ ], {  }]",
                 "[1.50, 1e400, null, true, \"é\\u00e9\", [], {}]",
             ),
+            (r#"{"\u00e9":"\u00e9","\ud800":["\ud800"]}"#, r#"{"é": "\u00e9", "\ud800": ["\ud800"]}"#),
             ("7", "7"),
         ] {
             assert_eq!(laid_out(text), format!("{valid}\n"));

@@ -219,7 +219,9 @@ fn a_lone_surrogate_fails_only_as_text() {
     assert_eq!(object.get("b").unwrap().to_text().unwrap(), "ok");
     assert!(object.get("a").unwrap().to_text().unwrap_err().to_string().contains("lone surrogate"));
     assert_eq!(object.get("a").unwrap().as_raw(), r#""x\ud800""#);
-    assert!(object.members().nth(1).unwrap().name().is_err());
+    let named = object.members().nth(1).unwrap();
+    assert!(named.name().is_err());
+    assert_eq!(named.name_value().as_raw(), r#""\ud800""#);
     assert_eq!(document.root.to_serde().unwrap_err().pointer(), "/a");
 }
 

@@ -122,6 +122,17 @@ fn unchanged_members_keep_their_bytes() {
 }
 
 #[test]
+fn names_with_a_lone_surrogate_are_printed_as_they_are_spelled() {
+    let folder = Folder::new();
+    let text = base().to_string().replace("\"attributes\":{}", r#""attributes":{"\ud800":["\ud800"]}"#);
+    folder.write("a.zarr/zarr.json", &text);
+    let wanted = r#"{"\ud800": ["\ud800"]}"#;
+    assert_eq!(attrs(&folder, "get", "a.zarr", &[]).ok().text(), format!("{wanted}\n"));
+    let info = zarr(args!["info", "--json", folder.join("a.zarr")]).ok();
+    assert!(info.text().contains(&format!("\"attributes\": {wanted}")), "{}", info.text());
+}
+
+#[test]
 fn format_1_is_not_written() {
     let folder = Folder::new();
     let one = r#"{"zarr_format":1,"shape":[4],"chunks":[2],"dtype":">i4","compression":"none","compression_opts":null,"fill_value":7,"order":"C"}"#;

@@ -35,6 +35,22 @@ impl Member {
         Cow::Owned(string::unescape(self.inner()).to_string_lossy().into_owned())
     }
 
+    /// Returns the name as a JSON string. A name with a lone surrogate has the spelling of the document.
+    ///
+    /// ```
+    /// # use zarr_meta::json::Document;
+    /// let text = r#"{"\u00e9": 1, "\ud800": 2}"#;
+    /// let document = Document::parse(text.as_bytes(), &Default::default(), &mut zarr_meta::Ignore)?;
+    /// let object = document.root.as_object().unwrap_or_default();
+    /// let names: Vec<String> = object.members().map(|member| member.name_value().to_string()).collect();
+    /// assert_eq!(names, [r#""é""#, r#""\ud800""#]);
+    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// ```
+    pub fn name_value(&self) -> Value {
+        let spelled = |_| Value::slice(&self.source, self.parts.name, self.parts.name_end);
+        self.name().map_or_else(spelled, |name| Value::from(&*name))
+    }
+
     /// Returns the value.
     pub fn value(&self) -> Value {
         Value::slice(&self.source, self.parts.value, self.parts.value_end)
