@@ -58,6 +58,8 @@ impl Client {
             .user_agent(concat!("zarr-store-object/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(retries.silence)
             .retry(reqwest::retry::never())
+            // The query of a URL may have a signature.
+            .referer(false)
             .no_proxy();
         builder = match host {
             None => builder.redirect(redirect::Policy::none()),

@@ -1,4 +1,4 @@
-//! Redirects lead only to the hosts that the caller allows.
+//! Redirects lead only to the hosts that the caller allows, and take no secrets there.
 
 use crate::common::{Answer, Server, brief, key, object, open};
 use zarr_store::Redirects;
@@ -43,5 +43,25 @@ fn a_redirect_is_followed_only_to_allowed_hosts() {
         let asked = here.asked().len() + other.asked().len() - before;
         assert_eq!(asked, usize::from(followed), "{what}");
         assert_eq!(first.asked().len(), 1, "{what}");
+    }
+}
+
+/// The signature and the password in the URL of the first host are not for the second one.
+#[test]
+fn a_redirect_takes_no_secret_along() {
+    for host in ["127.0.0.1", "127.0.0.2"] {
+        let second = Server::at(host, |asked| object(asked, b"value"));
+        let location = second.url("/k");
+        let first = Server::new(move |_| Answer::new(307).header("Location", &location));
+        let url = first.url("/bucket?sig=SECRET").replace("://", "://SECRETUSER:SECRETWORD@");
+        let access = brief().redirects(Redirects::To(vec![host.to_owned()]));
+        let storage = open(&url, &access).unwrap();
+        assert_eq!(block_on(storage.get(&key("k"), 100)).unwrap().unwrap(), "value");
+        // Authorization is in base64.
+        let secrets = ["SECRET", "referer", "authorization", "cookie"];
+        let [sent] = &second.asked()[..] else { panic!("{:?}", second.asked()) };
+        let sent = format!("{sent:?}");
+        assert!(!secrets.iter().any(|secret| sent.contains(secret)), "{sent}");
+        assert!(first.asked()[0].header("authorization").is_some());
     }
 }
