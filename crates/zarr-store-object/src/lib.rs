@@ -2,6 +2,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "client")]
+mod addresses;
+#[cfg(feature = "client")]
 mod answer;
 #[cfg(feature = "client")]
 mod asked;

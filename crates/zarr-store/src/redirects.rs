@@ -3,8 +3,8 @@
 /// The hosts to which a web server may redirect a request. For services that open URLs of strangers: a redirect could
 /// lead to hosts that only the service can reach.
 ///
-/// A redirect to the host of the URL is always followed, unless it is [`Never`](Self::Never). Redirects to this machine
-/// and to link-local addresses, where clouds serve credentials, must be allowed by name.
+/// A redirect to the host of the URL is always followed, unless it is [`Never`](Self::Never). Redirects into a private
+/// network, to this machine and to link-local addresses, where clouds serve credentials, must be allowed by name.
 /// A redirect from `https` to `http` is never followed.
 ///
 /// ```
@@ -15,7 +15,10 @@
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Redirects {
-    /// All hosts, except loopback and link-local addresses and names of such addresses.
+    /// All hosts with public addresses. Not public is what the registries of IANA reserve: private, shared, unique local,
+    /// loopback and link-local addresses, multicast, documentation and benchmarks; and an address of version 6 that stands
+    /// for one of version 4 that is not public. All addresses of a name must be public. Through a proxy, only hosts that are
+    /// addresses are judged, because the proxy looks up the names.
     #[default]
     Public,
     /// Only the host of the URL.
