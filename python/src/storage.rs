@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_array::ArrayError;
-use zarr_store::{Access, MemoryStore, Schemes};
+use zarr_store::{Access, MemoryStore, Redirects, Schemes};
 use zarr_traits::store::{Drive, Outcome, PutMode, ReadVersion};
 use zarr_traits::{
     ByteRange, Bytes, Key, Prefix, Storage as Handle, StoreError, StoreErrorKind, StoreResult, block_on,
@@ -59,7 +59,7 @@ impl Storage {
     #[staticmethod]
     #[pyo3(signature = (
         location, *, environment, anonymous=false, endpoint=None, region=None, profile=None, in_flight=None,
-        retries=None, timeout=None, forbidden_is_absent=false,
+        retries=None, timeout=None, forbidden_is_absent=false, redirects=None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn at(
@@ -74,12 +74,17 @@ impl Storage {
         retries: Option<u32>,
         timeout: Option<f64>,
         forbidden_is_absent: bool,
+        redirects: Option<&str>,
     ) -> PyResult<Self> {
         let mut access = Access::new().environment(environment).anonymous(anonymous);
         (access.endpoint, access.region, access.profile) = (endpoint, region, profile);
         (access.in_flight, access.retries) = (in_flight, retries);
         access.timeout = timeout.map(seconds).transpose()?;
         access.forbidden_is_absent = forbidden_is_absent;
+        if let Some(redirects) = redirects {
+            access.redirects =
+                redirects.parse::<Redirects>().map_err(|e| PyValueError::new_err(e.to_string()))?;
+        }
         let schemes =
             Schemes::new(&[directory::SCHEMES, &[zarr_store::zip::SCHEME], zarr_store_object::SCHEMES]);
         let opened = py.detach(|| block_on(schemes.open(location, &access)));

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use zarr_store::Access;
+use zarr_store::{Access, Redirects};
 
 use crate::exit::Failure;
 
@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// Treat status 403 of a web server as "not found": some servers answer so for absent objects.
     #[arg(long, global = true, hide_short_help = true)]
     forbidden_is_absent: bool,
+    /// Follow redirects of a web server to `public` addresses, to the `same-host`, `never`, or `to:HOST,HOST`.
+    #[arg(long, global = true, hide_short_help = true, value_name = "HOSTS", value_parser = redirects)]
+    redirects: Option<Redirects>,
     /// Refuse links that lead out of a store in a directory; for stores of strangers.
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) confined: bool,
@@ -53,6 +56,10 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     seconds.filter(|time| !time.is_zero()).ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }
 
+fn redirects(text: &str) -> Result<Redirects, String> {
+    text.parse::<Redirects>().map_err(|e| e.to_string())
+}
+
 impl Options {
     /// Returns the access options for stores, with these environment variables.
     pub(crate) fn access(
@@ -73,6 +80,7 @@ impl Options {
         access.in_flight = self.in_flight.map(NonZeroUsize::get);
         access.retries = self.retries;
         access.timeout = self.timeout;
+        access.redirects = self.redirects.clone().unwrap_or_default();
         Ok(access)
     }
 }
@@ -103,13 +111,17 @@ mod tests {
             region: Some("eu".to_owned()),
             retries: Some(0),
             timeout: Some(seconds("0.5").unwrap()),
+            redirects: Some(redirects("to:a.example.org").unwrap()),
             ..Options::default()
         };
         let access = options.access([("A".to_owned(), "b".to_owned())]).unwrap();
         assert_eq!((access.anonymous, access.region.as_deref(), access.retries), (true, Some("eu"), Some(0)));
         assert!(access.forbidden_is_absent && access.confined);
+        assert_eq!(access.redirects, Redirects::To(vec!["a.example.org".to_owned()]));
         assert_eq!((access.timeout, access.variable("A")), (Some(Duration::from_millis(500)), Some("b")));
         assert!(Options { endpoint: Some("localhost".to_owned()), ..options }.access([]).is_err());
+        assert_eq!(Options::default().access([]).unwrap().redirects, Redirects::Public);
+        assert!(redirects("none").unwrap_err().contains("expected \"public\""));
         for bad in ["0", "-1", "NaN", "inf", "soon", "1e-12"] {
             assert!(seconds(bad).is_err(), "{bad}");
         }

@@ -121,8 +121,9 @@ impl From<ArrayErrorKind> for Exit {
 }
 
 /// What messages of the libraries advise, and the options of the command that do it.
-const OPTIONS: [(&str, &str); 3] = [
+const OPTIONS: [(&str, &str); 4] = [
     ("Access::root_certificates adds", "`--ca-cert FILE` adds"),
+    ("Access::redirects does not allow", "`--redirects` does not allow"),
     ("can be read anonymously", "can be read with `--anon`"),
     ("explain a smaller selection", "choose a part with `-s`, such as `-s 0:100`"),
 ];

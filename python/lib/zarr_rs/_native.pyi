@@ -43,6 +43,7 @@ class Storage:
         retries: int | None = None,
         timeout: float | None = None,
         forbidden_is_absent: bool = False,
+        redirects: str | None = None,
     ) -> Storage: ...
     def read_only(self) -> Storage: ...
     @property

@@ -60,7 +60,9 @@ class Store(zarr.abc.store.Store):
       the process, in each process anew;
     - `in_flight`: the largest number of requests at once; `retries`: the largest number of retries of a request;
     - `timeout`: the longest time of a request with its retries, in seconds;
-    - `forbidden_is_absent`: whether an object that a web server forbids to read counts as absent.
+    - `forbidden_is_absent`: whether an object that a web server forbids to read counts as absent;
+    - `redirects`: to which hosts the redirects of a web server are followed: `"public"`, the default, all with public
+      addresses; `"same-host"`; `"never"`; `"to:a.example.org,b.company"`, these, which may be private.
 
     A pickled store has its location and these arguments, and no more: the content of a store in memory is only for its
     own process. Stores are equal if location and arguments are.
@@ -90,6 +92,7 @@ class Store(zarr.abc.store.Store):
         retries: int | None = None,
         timeout: float | None = None,
         forbidden_is_absent: bool = False,
+        redirects: str | None = None,
     ) -> None:
         super().__init__(read_only=read_only)
         location = os.fspath(location)
@@ -110,6 +113,7 @@ class Store(zarr.abc.store.Store):
             "retries": retries,
             "timeout": timeout,
             "forbidden_is_absent": forbidden_is_absent or None,
+            "redirects": redirects,
         }
         self._options = tuple((name, value) for name, value in given.items() if value is not None)
         self._opened = stores.Opened(stores.memory(location) if is_memory else None)

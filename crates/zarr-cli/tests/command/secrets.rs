@@ -63,6 +63,8 @@ fn no_message_shows_a_password_as_typed() {
         "cat a.zarr --output=URL",
         "info a.zarr --trace URL",
         "info a.zarr --ca-cert URL",
+        "info a.zarr --redirects URL",
+        "info a.zarr --redirects to:URL",
         "checksum a.zarr --verify URL",
         "write a.zarr --from URL",
         "info s3://bucket/x --endpoint URL",
