@@ -30,7 +30,8 @@ pub(crate) fn is_listing(method: &Method, uri: &Uri) -> bool {
 /// Returns the answer to a listing without the entries that have no usable name.
 ///
 /// # Errors
-/// [`Why::Wrong`] if a success is no page of a listing, or says that more follows without saying where.
+/// [`Why::Wrong`] if a success is no page of a listing, says that more follows without saying where, or has fewer names than
+/// it says.
 pub(crate) fn listing(answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
     if !answer.status().is_success() {
         return Ok(answer);
@@ -43,6 +44,10 @@ pub(crate) fn listing(answer: Response<Bytes>) -> Result<Response<Bytes>, Failur
     if page.is_truncated && !page.has_token {
         return wrong("the listing is not complete, and the service does not say where it continues");
     }
+    // Services that count only objects, or nothing, have a smaller number.
+    if page.count > page.names {
+        return wrong(&format!("the listing says that it has {} names, but has {}", page.count, page.names));
+    }
     Ok(answer.map(|body| page.nameable(body)))
 }
 
@@ -52,6 +57,10 @@ struct Page {
     is_page: bool,
     is_truncated: bool,
     has_token: bool,
+    /// The number of names that S3 says are in the page: of objects and prefixes.
+    count: u64,
+    /// The number of names in the page, usable or not.
+    names: u64,
     /// The places of entries that have no usable name.
     nameless: Vec<Range<usize>>,
 }
@@ -61,9 +70,14 @@ impl Page {
         let (mut page, mut is_usable) = (Self::default(), true);
         elements(text, |Element { name, parent, text, place }| match name {
             _ if parent.is_empty() => page.is_page |= PAGES.contains(&name),
-            "IsTruncated" => page.is_truncated |= text.trim() == "true",
+            // `1` is true as well, and a word that is not known may be.
+            "IsTruncated" => page.is_truncated |= !is_false(text.trim()),
+            "KeyCount" => page.count = text.trim().parse().unwrap_or(0),
             "NextContinuationToken" => page.has_token |= !text.is_empty(),
-            _ if ENTRIES.contains(&(parent, name)) => is_usable = self::is_usable(text),
+            _ if ENTRIES.contains(&(parent, name)) => {
+                is_usable = self::is_usable(text);
+                page.names += 1;
+            }
             _ if ENTRIES.iter().any(|(entry, _)| *entry == name) => {
                 let is_nameless = !mem::replace(&mut is_usable, true);
                 page.nameless.extend(is_nameless.then_some(place));
@@ -82,6 +96,10 @@ impl Page {
         let ends = self.nameless.iter().map(|entry| entry.start).chain([body.len()]);
         starts.zip(ends).flat_map(|(start, end)| body.get(start..end)).flatten().copied().collect()
     }
+}
+
+fn is_false(text: &str) -> bool {
+    text == "0" || text.eq_ignore_ascii_case("false")
 }
 
 /// Whether an object or a prefix can have this name. `object_store` would take the object `/a` for `a`.

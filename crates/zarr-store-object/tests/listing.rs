@@ -235,19 +235,26 @@ fn an_endless_page_is_not_read() {
     }
 }
 
-/// A page that is no listing, or that says that more follows without saying where, hides keys.
+/// Returns a page with an object and a prefix.
+fn page_with(members: &str) -> String {
+    let object = "<Key>a/b</Key><Size>1</Size><LastModified>2026-11-20T10:00:00.000Z</LastModified>";
+    let prefix = "<CommonPrefixes><Prefix>a/c/</Prefix></CommonPrefixes>";
+    format!("<ListBucketResult>{members}<Contents>{object}</Contents>{prefix}</ListBucketResult>")
+}
+
+/// A page that is no listing, that says that more follows without saying where, or that has fewer names than it says, hides
+/// keys.
 #[test]
 fn an_answer_that_is_no_complete_listing_is_an_error() {
-    let truncated =
-        "<ListBucketResult><IsTruncated>true</IsTruncated><NextMarker>a</NextMarker></ListBucketResult>";
-    for body in [
-        "<html><body>Please log in</body></html>",
-        "<Error><Code>InternalError</Code></Error>",
-        "",
-        "{}",
-        truncated,
-    ] {
-        let server = Server::new(move |_| Answer::new(200).body(body));
+    let truncated = ["true", "1", "TRUE", "True", " true ", "yes", ""]
+        .map(|text| page_with(&format!("<IsTruncated>{text}</IsTruncated><NextMarker>a</NextMarker>")));
+    let fewer = ["<KeyCount>3</KeyCount><IsTruncated>false</IsTruncated>", "<KeyCount> 41 </KeyCount>"]
+        .map(page_with);
+    let others =
+        ["<html><body>Please log in</body></html>", "<Error><Code>InternalError</Code></Error>", "", "{}"];
+    for body in others.map(str::to_owned).into_iter().chain(truncated).chain(fewer) {
+        let answer = Answer::new(200).body(body.clone());
+        let server = Server::new(move |_| answer.clone());
         for (name, storage) in buckets(&server, &brief()) {
             let kinds = [list_all(&storage, "a/").map(|_| ()), list_dir(&storage, "a/").map(|_| ())];
             for listed in kinds {
@@ -255,6 +262,29 @@ fn an_answer_that_is_no_complete_listing_is_an_error() {
             }
             let e = block_on(storage.delete_prefix(&prefix("a/"))).unwrap_err();
             assert_eq!(e.kind(), Io, "{name}: {body}");
+        }
+    }
+}
+
+/// Some services do not count prefixes, or count nothing.
+#[test]
+fn a_complete_listing_is_known_in_all_its_forms() {
+    let truncated = [
+        "",
+        "<IsTruncated>false</IsTruncated>",
+        "<IsTruncated>0</IsTruncated>",
+        "<IsTruncated> False </IsTruncated>",
+    ];
+    let counts =
+        ["", "<KeyCount>2</KeyCount>", "<KeyCount>1</KeyCount>", "<KeyCount>0</KeyCount>", "<KeyCount/>"];
+    for (members, count) in truncated.iter().flat_map(|members| counts.map(|count| (members, count))) {
+        let answer = Answer::new(200).body(page_with(&format!("{members}{count}")));
+        let server = Server::new(move |_| answer.clone());
+        let [(_, s3), (_, google), _] = buckets(&server, &brief());
+        for storage in [s3, google] {
+            let dir = list_dir(&storage, "a/").unwrap();
+            let found = (keys_of(&dir), dir.prefixes);
+            assert_eq!(found, (vec![key("a/b")], vec![prefix("a/c/")]), "{members} {count}");
         }
     }
 }
