@@ -91,7 +91,7 @@ fn marks_of_puts_are_kept() {
         assert!(matches!(create(&Key::new("k").unwrap()).unwrap(), Outcome::Done(_)));
         let answer = request(address, "HEAD", target, headers, b"").unwrap();
         let mark = answer.headers.iter().find(|(name, _)| name.ends_with("-meta-zarrput"));
-        assert_eq!(mark.map(|(_, mark)| mark.len()), Some(32), "{answer:?}");
+        assert_eq!(mark.map(|(_, mark)| mark.len()), Some(33), "{answer:?}");
     };
     if let Some(moto) = Moto::shared() {
         moto.make_bucket("marks").unwrap();

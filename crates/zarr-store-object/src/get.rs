@@ -3,14 +3,13 @@
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
-use object_store::{
-    Error, Extensions, GetOptions, GetRange, GetResult, GetResultPayload, ObjectStoreExt as _, UpdateVersion,
-};
+use object_store::{Error, Extensions, GetOptions, GetRange, GetResult, GetResultPayload, UpdateVersion};
 use zarr_traits::{ByteRange, StoreError, StoreErrorKind, StoreResult, Version, store::ObjectMeta};
 
 use crate::bucket::Bucket;
 use crate::error::{is_absent, read_error};
 use crate::gathered::{AtMost, Gathered, Refused};
+use crate::marks::Marks;
 
 /// The result of reading an existing object.
 pub(crate) enum Found {
@@ -52,8 +51,8 @@ impl Bucket {
     /// Returns the size, which every service sends, and the version.
     pub(crate) async fn stat(&self, path: &Path) -> StoreResult<Option<(u64, Option<Version>)>> {
         let _slot = self.slot().await;
-        match self.store.head(path).await {
-            Ok(meta) => Ok(Some(stat_of(&meta))),
+        match self.store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await {
+            Ok(result) => Ok(Some((result.meta.size, version_of(&result)))),
             Err(e) if is_absent(&e) => Ok(None),
             Err(e) => Err(read_error(&e)),
         }
@@ -254,7 +253,7 @@ fn left_for_whole(ranges: &[ByteRange], most: u64) -> StoreResult<u64> {
 
 /// Takes `range` from an answer. Checks the head before receiving the body.
 async fn take(result: GetResult, range: ByteRange, pinned: Option<&Version>, whole: u64) -> StoreResult<Got> {
-    let (size, version) = stat_of(&result.meta);
+    let (size, version) = (result.meta.size, version_of(&result));
     if pinned.is_some() && version.as_ref() != pinned {
         return Err(changed());
     }
@@ -295,8 +294,10 @@ fn changed() -> StoreError {
     StoreError::new(StoreErrorKind::Changed, "the object is no longer the version asked for")
 }
 
-fn stat_of(meta: &object_store::ObjectMeta) -> (u64, Option<Version>) {
-    (meta.size, version(meta.e_tag.as_deref(), meta.version.as_deref()))
+/// Returns the version of an object, with its marks for a put that replaces it.
+pub(crate) fn version_of(result: &GetResult) -> Option<Version> {
+    let version = version(result.meta.e_tag.as_deref(), result.meta.version.as_deref());
+    version.map(|version| Marks::of(&result.attributes).on(version))
 }
 
 /// Returns the version of an object with this tag and number. Weak tags are ignored: two values may share one.

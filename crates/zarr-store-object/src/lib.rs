@@ -28,6 +28,7 @@ mod gathered;
 mod gcp;
 mod get;
 mod list;
+mod marks;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 mod nameable;
 #[cfg(feature = "client")]

@@ -1,7 +1,7 @@
 //! Writing: whole values, large ones in parts, and with conditions.
 //!
-//! A conditional put whose answer is lost is not repeated blindly. Every put that may need it carries a mark, a random
-//! number in the user metadata of the object. A look at the object then tells what happened to the put:
+//! A conditional put whose answer is lost is not repeated blindly. Every put that may need it carries [`Marks`]: its own,
+//! and those of the puts before it. A look at the object then tells what happened to the put:
 //!
 //! | answer | was an earlier answer lost? | the object | result |
 //! | --- | --- | --- | --- |
@@ -10,27 +10,26 @@
 //! | an object exists, or another put is running | no | exists | conflict |
 //! | the same | no | does not exist | repeated, in the end a conflict |
 //! | the same | no | cannot be read | the error of reading it: nothing was applied |
-//! | lost, or any of these after a lost one | | has our mark | done |
+//! | lost, or any of these after a lost one | | has our mark, as its own or as one before it | done |
 //! | | | is unchanged | repeated, in the end uncertain |
+//! | | | follows the value that we should have replaced | conflict |
 //! | | | is another one, or cannot be read | uncertain: ours may have been replaced |
 //! | any other error | no | | that error |
 //! | any other error | yes | | uncertain |
-
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{
-    Attribute, Attributes, Error, GetOptions, MultipartUpload, ObjectStoreExt as _, PutMode,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    Error, GetOptions, MultipartUpload, ObjectStoreExt as _, PutMode, PutMultipartOptions, PutOptions,
+    PutPayload, PutResult, Result,
 };
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult, Version, store::Outcome};
 
 use crate::bucket::Bucket;
 use crate::error::{is_absent, read_error, write_error};
-use crate::get::{update_of, version};
+use crate::get::{update_of, version, version_of};
+use crate::marks::{Fate, Marks};
 use crate::retries::Tries;
 
 /// The size of a part of a large value, in bytes.
@@ -38,9 +37,6 @@ const PART: usize = 16 << 20;
 
 /// The number of parts of a value that are sent at once.
 const PARTS_AT_ONCE: usize = 8;
-
-/// The name of the mark in the user metadata of an object. Azure allows only letters and digits.
-const MARK: &str = "zarrput";
 
 /// The condition of a put.
 #[derive(Debug, Clone)]
@@ -51,10 +47,12 @@ pub(crate) enum Condition {
 
 /// The object after a put whose answer was lost.
 enum Seen {
-    /// The value of this put.
+    /// The value of this put, or one that has replaced it. Then the version is not known.
     Ours(Option<Version>),
     /// The value from before.
     AsBefore,
+    /// A value that was put in place of this one.
+    NotOurs,
     /// Another value, or none.
     Another,
 }
@@ -89,21 +87,22 @@ impl Bucket {
             return self.replace_in_parts(path, payload).await;
         }
         let _slot = self.slot().await;
-        self.store.put(path, payload).await.map(|done| applied(&done)).map_err(|e| write_error(&e))
+        let done = self.store.put(path, payload).await;
+        done.map(|done| applied(&done, Marks::default())).map_err(|e| write_error(&e))
     }
 
     /// Puts a value in parts. No part is visible before the last request.
     async fn replace_in_parts(&self, path: &Path, payload: PutPayload) -> StoreResult<Outcome> {
-        let mark = mark();
-        let mut upload = self.begin(path, &mark).await.map_err(|e| write_error(&e))?;
+        let marks = Marks::new();
+        let mut upload = self.begin(path, &marks).await.map_err(|e| write_error(&e))?;
         let e = match self.send_parts(&mut *upload, payload).await {
-            Ok(done) => return Ok(applied(&done)),
+            Ok(done) => return Ok(applied(&done, marks)),
             Err(e) => e,
         };
         let told = write_error(&e);
         // A completed upload no longer exists, even if the request that completed it got no answer.
         let perhaps = told.kind() == StoreErrorKind::Uncertain || matches!(e, Error::NotFound { .. });
-        if perhaps && let Ok(Seen::Ours(version)) = self.look(path, &mark, &Condition::Absent).await {
+        if perhaps && let Ok(Seen::Ours(version)) = self.look(path, &marks, &Condition::Absent).await {
             return Ok(Outcome::Done(version));
         }
         // If this fails as well, the service must remove the parts.
@@ -112,9 +111,9 @@ impl Bucket {
         Err(told)
     }
 
-    async fn begin(&self, path: &Path, mark: &str) -> Result<Box<dyn MultipartUpload>> {
+    async fn begin(&self, path: &Path, marks: &Marks) -> Result<Box<dyn MultipartUpload>> {
         let _slot = self.slot().await;
-        let options = PutMultipartOptions { attributes: marked(mark), ..Default::default() };
+        let options = PutMultipartOptions { attributes: marks.attributes(), ..Default::default() };
         match self.store.put_multipart_opts(path, options).await {
             Err(e) if has_no_marks(&e) => self.store.put_multipart(path).await,
             upload => upload,
@@ -141,12 +140,15 @@ impl Bucket {
         payload: PutPayload,
         condition: &Condition,
     ) -> StoreResult<Outcome> {
-        let mark = mark();
+        let marks = match condition {
+            Condition::Absent => Marks::first(),
+            Condition::Is(version) => Marks::after(version),
+        };
         let mut tries = Tries::new(&self.service.retries);
         let mut lost = !self.service.definite;
         loop {
-            let e = match self.send(path, &payload, condition, &mark).await {
-                Ok(done) => return Ok(applied(&done)),
+            let e = match self.send(path, &payload, condition, &marks).await {
+                Ok(done) => return Ok(applied(&done, marks)),
                 Err(e) => e,
             };
             match Failed::of(&e) {
@@ -158,8 +160,9 @@ impl Bucket {
                 Failed::Lost => lost = true,
                 Failed::Condition | Failed::Perhaps => {}
             }
-            match self.look(path, &mark, condition).await {
+            match self.look(path, &marks, condition).await {
                 Ok(Seen::Ours(version)) => return Ok(Outcome::Done(version)),
+                Ok(Seen::NotOurs) => return Ok(Outcome::Conflict),
                 Ok(Seen::Another) if !lost => return Ok(Outcome::Conflict),
                 Ok(Seen::Another) => return Err(uncertain()),
                 Ok(Seen::AsBefore) if tries.next(None).await => {}
@@ -176,22 +179,23 @@ impl Bucket {
         path: &Path,
         payload: &PutPayload,
         condition: &Condition,
-        mark: &str,
+        marks: &Marks,
     ) -> Result<PutResult> {
         let mode = match condition {
             Condition::Absent => PutMode::Create,
             Condition::Is(version) => PutMode::Update(update_of(version)),
         };
         let _slot = self.slot().await;
-        let options = PutOptions { mode: mode.clone(), attributes: marked(mark), ..PutOptions::default() };
+        let options =
+            PutOptions { mode: mode.clone(), attributes: marks.attributes(), ..PutOptions::default() };
         match self.store.put_opts(path, payload.clone(), options).await {
             Err(e) if has_no_marks(&e) => self.store.put_opts(path, payload.clone(), mode.into()).await,
             sent => sent,
         }
     }
 
-    /// Looks at the object after a put with this mark. Its bytes would tell less: another writer may put the same bytes.
-    async fn look(&self, path: &Path, mark: &str, condition: &Condition) -> StoreResult<Seen> {
+    /// Looks at the object after a put with these marks. Its bytes would tell less: another writer may put the same bytes.
+    async fn look(&self, path: &Path, marks: &Marks, condition: &Condition) -> StoreResult<Seen> {
         let _slot = self.slot().await;
         let there = match self.store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await
         {
@@ -204,34 +208,25 @@ impl Bucket {
             }
             Err(e) => return Err(read_error(&e)),
         };
-        let version = version(there.meta.e_tag.as_deref(), there.meta.version.as_deref());
-        let found = there.attributes.get(&Attribute::Metadata(MARK.into()));
-        Ok(match condition {
-            _ if found.is_some_and(|found| found.as_ref() == mark) => Seen::Ours(version),
-            Condition::Is(before) if version.as_ref() == Some(before) => Seen::AsBefore,
-            _ => Seen::Another,
+        let version = version_of(&there);
+        Ok(match (Marks::of(&there.attributes).fate(marks), condition) {
+            (Fate::Stored, _) => Seen::Ours(version),
+            (Fate::Replaced, _) => Seen::Ours(None),
+            (_, Condition::Is(before)) if version.as_ref() == Some(before) => Seen::AsBefore,
+            (Fate::NotApplied, _) => Seen::NotOurs,
+            (Fate::Unknown, _) => Seen::Another,
         })
     }
 }
 
-fn applied(done: &PutResult) -> Outcome {
-    Outcome::Done(version(done.e_tag.as_deref(), done.version.as_deref()))
+fn applied(done: &PutResult, marks: Marks) -> Outcome {
+    let version = version(done.e_tag.as_deref(), done.version.as_deref());
+    Outcome::Done(version.map(|version| marks.on(version)))
 }
 
 fn uncertain() -> StoreError {
     let message = "the answer to a conditional put was lost, and the stored object does not tell whether it was applied";
     StoreError::new(StoreErrorKind::Uncertain, message)
-}
-
-/// Returns a number that no other put has.
-fn mark() -> String {
-    // A new hasher has a random key.
-    let random = |n: u8| RandomState::new().hash_one(n);
-    format!("{:016x}{:016x}", random(0), random(1))
-}
-
-fn marked(mark: &str) -> Attributes {
-    Attributes::from_iter([(Attribute::Metadata(MARK.into()), mark.to_owned())])
 }
 
 /// Whether a store refuses user metadata of objects, as directories do.
@@ -282,11 +277,5 @@ mod tests {
             let joined: Vec<u8> = parts.into_iter().flatten().flatten().collect();
             assert_eq!(joined, value, "{pieces:?}");
         }
-    }
-
-    #[test]
-    fn no_two_puts_have_the_same_mark() {
-        let marks: std::collections::HashSet<String> = (0..1000).map(|_| mark()).collect();
-        assert!(marks.len() == 1000 && marks.iter().all(|mark| mark.len() == 32));
     }
 }

@@ -124,8 +124,8 @@ impl ObjectStorage {
     /// Declares that the store retries by itself, as the clients of `object_store` do unless their `max_retries` is 0.
     ///
     /// A condition may then fail because of an earlier attempt of the same put. So a refused conditional put is an error of
-    /// kind [`Uncertain`](StoreErrorKind::Uncertain), never a conflict, unless the stored object is known to be this put.
-    /// Prefer a client without retries.
+    /// kind [`Uncertain`](StoreErrorKind::Uncertain), unless the stored object tells whether the put was applied. Prefer a
+    /// client without retries.
     #[must_use]
     pub fn with_own_retries(self) -> Self {
         self.with_service(|service| service.definite = false)

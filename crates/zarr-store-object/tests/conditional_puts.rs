@@ -11,8 +11,8 @@ use crate::common::{Answer, Server, key, object, refused, s3};
 use zarr_store_object::ObjectStorage;
 use zarr_traits::StoreErrorKind::{self, PermissionDenied, Unavailable, Uncertain};
 use zarr_traits::{
-    Bytes, Storage, block_on,
-    store::{Outcome, PutMode},
+    ByteRange, Bytes, Storage, StoreError, block_on,
+    store::{Outcome, PutMode, ReadVersion},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,4 +180,83 @@ fn answers_of_s3_to_conditional_puts() {
             conditions.iter().filter(|asked| asked.method == "PUT").map(|asked| asked.header("if-match"));
         assert!(conditions.into_iter().all(|tag| tag == Some("\"tag\"")), "{what}");
     }
+}
+
+/// An object of S3 with conditional puts. Its tag depends on the content alone. Of ten puts, the answers to three are lost,
+/// whether they were applied or refused.
+fn lossy() -> Server {
+    let object = std::sync::Mutex::new(None::<(Vec<u8>, Vec<(String, String)>)>);
+    let puts = std::sync::atomic::AtomicUsize::new(0);
+    Server::new(move |asked| {
+        let mut object = object.lock().unwrap();
+        let tag = |bytes: &[u8]| {
+            let hash = bytes.iter().fold(7_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(*byte));
+            format!("\"{hash:x}\"")
+        };
+        let now = object.as_ref().map(|(bytes, _)| tag(bytes));
+        if asked.method != "PUT" {
+            let Some((bytes, marks)) = &*object else { return refused(404, "NoSuchKey") };
+            let answer = Answer::new(200)
+                .header("ETag", &tag(bytes))
+                .header("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT");
+            let answer = marks.iter().fold(answer, |answer, (name, value)| answer.header(name, value));
+            let is_head = asked.method == "HEAD";
+            return if is_head { answer.declared(bytes.len()) } else { answer.body(bytes.clone()) };
+        }
+        let holds = match asked.header("if-match") {
+            Some(wanted) => now.as_deref() == Some(wanted),
+            None => asked.header("if-none-match") == Some("*") && now.is_none(),
+        };
+        let answer = if holds {
+            let is_mark = |(name, _): &&(String, String)| name.starts_with("x-amz-meta-");
+            *object = Some((asked.body.clone(), asked.headers.iter().filter(is_mark).cloned().collect()));
+            Answer::new(200).header("ETag", &tag(&asked.body))
+        } else {
+            refused(412, "PreconditionFailed")
+        };
+        let n = puts.fetch_add(1, Ordering::SeqCst);
+        if n * 7 % 10 < 3 { Answer::lost() } else { answer }
+    })
+}
+
+/// Appends a line to the object. Returns the error if that is uncertain.
+fn append(storage: &Storage, line: &str) -> Option<StoreError> {
+    let key = key("k");
+    loop {
+        let read = storage.get_ranges(&key, &[ByteRange::All], ReadVersion::Report, 1 << 20);
+        let read = block_on(read).unwrap();
+        let text = read.as_ref().map_or("", |read| std::str::from_utf8(&read.bytes[0]).unwrap());
+        let version = read.as_ref().and_then(|read| read.version.as_ref());
+        let how = version.map_or(PutMode::Create, PutMode::IfUnchanged);
+        match block_on(storage.put_if(&key, &[format!("{text}{line}\n").into()], how)) {
+            Ok(Outcome::Conflict) => {}
+            Ok(_) => return None,
+            Err(e) => return Some(e),
+        }
+    }
+}
+
+/// Other writers replace the value of a put before its writer looks what became of it.
+#[test]
+fn appends_with_lost_answers_are_done_once_beside_other_writers() {
+    const EACH: usize = 48;
+    let server = lossy();
+    let errors: Vec<StoreError> = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..3)
+            .map(|writer| {
+                let storage = s3(&server);
+                let appends = (0..EACH).map(move |n| append(&storage, &format!("{writer} {n}")));
+                scope.spawn(move || appends.flatten().collect::<Vec<_>>())
+            })
+            .collect();
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+    });
+    assert!(errors.is_empty(), "{errors:?}");
+    let text = block_on(s3(&server).get(&key("k"), 1 << 20)).unwrap().unwrap();
+    let mut lines: Vec<&str> = std::str::from_utf8(&text).unwrap().lines().collect();
+    lines.sort_unstable();
+    let mut expected: Vec<String> =
+        (0..3).flat_map(|writer| (0..EACH).map(move |n| format!("{writer} {n}"))).collect();
+    expected.sort_unstable();
+    assert_eq!(lines, expected);
 }

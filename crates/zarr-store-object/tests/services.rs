@@ -135,7 +135,7 @@ fn conditions_are_sent_in_the_form_of_each_service() {
             found.map(|(_, value)| value.clone()).unwrap_or_default()
         };
         let marks: Vec<String> = server.asked().iter().map(mark).collect();
-        assert!(marks[0].is_empty() && marks[1].len() == 32 && marks[2].len() == 32, "{service}: {marks:?}");
+        assert!(marks[0].is_empty() && marks[1].len() == 33 && marks[2].len() == 16, "{service}: {marks:?}");
         assert_ne!(marks[1], marks[2], "{service}");
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 /// One version of one object. Its content is opaque; versions can be compared.
 ///
-/// The token is what the store compares (an ETag; device, inode, time and size). The pin is an optional resource such
-/// as the open file: while it exists, the version stays readable and its token unique. The pin is not compared.
+/// The token is what the store compares (an ETag; device, inode, time and size). The pin is an optional value of the store
+/// such as the open file, which keeps the version readable and its token unique while it exists, or what a put needs that
+/// replaces the version. The pin is not compared.
 #[derive(Clone)]
 pub struct Version {
     token: Arc<[u8]>,
@@ -21,7 +22,7 @@ impl Version {
         Self { token: token.into(), pin: None, young: false }
     }
 
-    /// Adds the resource that keeps the version readable.
+    /// Adds a value of the store, such as the resource that keeps the version readable.
     #[must_use]
     pub fn with_pin(mut self, pin: Arc<dyn Any + Send + Sync>) -> Self {
         self.pin = Some(pin);
