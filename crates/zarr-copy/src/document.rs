@@ -80,6 +80,10 @@ fn new(
     if let Some(names) = document.dimension_names() {
         builder = builder.dimension_names(names.to_vec());
     }
+    // What the source has is legal, and stays.
+    if codecs == document.codecs() {
+        builder = builder.unusual();
+    }
     let made = builder.build()?;
     let mut root = made.document().to_value().as_object().unwrap_or_default();
     keep(&mut root, attributes, additional);

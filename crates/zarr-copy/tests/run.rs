@@ -10,7 +10,7 @@ use zarr_copy::zarr_hierarchy::zarr_array::{
     ArrayMeta, Axis, DataType, Format, Selection, Storage, block_on,
 };
 use zarr_copy::zarr_hierarchy::{blocking::Group, standard};
-use zarr_copy::{Copy, CopyErrorKind, Event, Lengths, RunOptions, blocking, marker};
+use zarr_copy::{Codecs, Copy, CopyErrorKind, Event, Lengths, RunOptions, blocking, marker};
 use zarr_store::MemoryStore;
 
 fn memory() -> Storage {
@@ -125,7 +125,6 @@ fn all_nodes_that_cannot_be_copied_are_named() {
     assert!(e.to_string().contains("there is no node at \"/a\""), "{e}");
 }
 
-/// Futures of plans and runs may move between threads.
 /// The name `raw_bytes` is that of other readers, also with base64, which a tolerant reader of `r<N>` notes.
 #[test]
 fn raw_bytes_are_copied_between_formats() {
@@ -166,6 +165,26 @@ fn raw_bytes_are_copied_between_formats() {
     }
 }
 
+/// zarr-python writes them. Only a caller who asks for new ones gets an error.
+#[test]
+fn codecs_behind_shards_are_copied() {
+    let codecs: Codecs = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
+        "codecs": [{"name": "bytes"}], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}, {"name": "crc32c"}]"#
+        .parse()
+        .unwrap();
+    let Codecs::List(list) = codecs else { panic!("{codecs:?}") };
+    let meta = ArrayMeta::builder([4], DataType::UInt8).chunks([4]).codecs(list).unusual().build().unwrap();
+    let from = memory();
+    Array::create(from.clone(), "/", meta, &standard()).unwrap().write(.., &[1_u8, 2, 3, 4]).unwrap();
+    let plan = blocking::plan(&Copy::new(from.clone(), "/", &standard())).unwrap();
+    let to = memory();
+    blocking::run(&plan, to.clone(), "/", RunOptions::new(), &|_| {}).unwrap();
+    let get = |storage: &Storage, key: &str| block_on(storage.get(&Key::new(key).unwrap(), 1 << 20)).unwrap();
+    assert_eq!(get(&from, "c/0"), get(&to, "c/0"));
+    assert_eq!(Array::open(to, "/", &standard()).unwrap().read::<u8>(..).unwrap().into_vec(), [1, 2, 3, 4]);
+}
+
+/// Futures of plans and runs may move between threads.
 #[test]
 fn futures_are_send() {
     fn check<T: Send>(value: T) -> T {
