@@ -45,6 +45,7 @@ impl Render {
             DataType::Extension(objects) if objects.name() == "numcodecs:object" => {
                 Some(Self::Core(|content, out| out.extend_from_slice(content)))
             }
+            DataType::Extension(raw) if raw.name() == "raw_bytes" => core(&DataType::Raw(0)).map(Self::Core),
             DataType::Extension(data_type) => Some(Self::Extension { data_type: data_type.clone(), bare }),
             core_type => core(core_type).map(Self::Core),
         }
