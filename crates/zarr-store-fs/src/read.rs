@@ -16,6 +16,10 @@ use crate::files::Files;
 use crate::path::{check, failed, is_object, size_of, stamp_of, version_of};
 use crate::store::FsStore;
 
+/// The largest object that is read without asking for its size, in bytes. Of a larger one that is not as large as expected,
+/// much would be read in vain.
+const PROBED: u64 = 16 << 20;
+
 /// Longer than a tick of the clock that gives files their times.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -112,7 +116,7 @@ impl FsStore {
     pub(crate) fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {
         check(read.key.as_str())?;
         let expected = read.into.expected();
-        if let ([ByteRange::All], ReadVersion::Any, 1..) = (read.ranges, read.version, expected) {
+        if let ([ByteRange::All], ReadVersion::Any, 1..=PROBED) = (read.ranges, read.version, expected) {
             match self.root.file(read.key).map_err(|e| failed(e, "cannot open"))? {
                 None => return self.root.check_absent(read.key.as_str()).map(|()| None),
                 Some(file) if is_all(&file, read.into)? => return Ok(Some(ObjectMeta::new(expected, None))),

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
     ByteRange, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on,
-    store::{Answer, List, Op, PutMode, Read, ReadBuffer, ReadVersion},
+    store::{Answer, List, Op, PutMode, Read, ReadBuffer, ReadVersion, Stored},
 };
 
 struct Fixture {
@@ -222,6 +222,19 @@ fn a_link_to_a_parent_directory_is_neither_followed_nor_listed() {
     // The listing would be endless, and an error would hide everything else.
     assert_eq!(list(&at.store).unwrap(), ["a/b/c"]);
     assert_eq!(get(&at.store, "a/b/up/b/c").unwrap().unwrap(), "x");
+}
+
+#[test]
+fn memory_is_not_taken_for_an_object_beyond_the_limit() {
+    let at = Fixture::new();
+    fs::File::create(at.store.path().join("huge")).unwrap().set_len(1 << 40).unwrap();
+    let (key, limit) = (key("huge"), 1 << 30);
+    let mut buffer = ReadBuffer::new(limit).expecting(limit);
+    let read = Read::new(&key, &[ByteRange::All], &mut buffer);
+    let e = block_on(Storage::from(at.store.clone()).read(read)).unwrap_err();
+    assert_eq!(e.kind(), StoreErrorKind::TooLarge { size: Some(1 << 40) }, "{e}");
+    let Stored::Memory { memory, .. } = buffer.into_stored() else { panic!("no memory is shared") };
+    assert_eq!(memory.capacity(), 0);
 }
 
 #[test]
