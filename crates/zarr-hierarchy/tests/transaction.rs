@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use zarr_conformance::instruments::{Fault, Faulty};
 use zarr_conformance::store::check;
 use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::zarr_array::traits::store::Op;
 use zarr_hierarchy::zarr_array::traits::{Prefix, StoreErrorKind, block_on};
 use zarr_hierarchy::zarr_array::{DataType, Storage, blocking::Array, standard};
 use zarr_hierarchy::{ArrayMeta, Transaction};
@@ -69,6 +70,30 @@ fn changes_are_seen_inside_at_once_and_outside_after_the_commit() {
         let root = Group::open(storage, "/", &standard()).unwrap();
         assert_eq!(root.check_consolidated().unwrap(), Some(vec![]));
     }
+}
+
+#[test]
+fn a_commit_keeps_a_document_until_the_new_one_is_durable() {
+    let storage = memory();
+    hierarchy(&storage);
+    let puts = Arc::new(Mutex::new(Vec::new()));
+    let log = puts.clone();
+    let (watched, _) = Faulty::over(&storage, move |_, call| {
+        if let Op::Put(put) = call {
+            log.lock().unwrap().push((put.key.to_string(), put.keeps_old));
+        }
+        None
+    });
+    let transaction = Transaction::over(&watched);
+    let mut a = Array::open(transaction.storage(), "/a", &standard()).unwrap();
+    a.write(0..4, &[9; 4]).unwrap();
+    a.edit_attributes(|attributes| attributes.set("units", "K")).unwrap();
+    block_on(transaction.commit()).unwrap();
+    let put = |key: &str, keeps_old| (key.to_owned(), keeps_old);
+    assert_eq!(
+        *puts.lock().unwrap(),
+        [put("a/c/0", false), put("a/zarr.json", true), put("zarr.json", true)]
+    );
 }
 
 #[test]

@@ -145,7 +145,10 @@ impl Transaction {
             Condition::Absent if can.put_create => PutMode::Create,
             _ => PutMode::Replace,
         };
-        self.below.put_if(key, std::slice::from_ref(value), mode).await
+        match matches!(Step::of(change), Step::Documents(_) | Step::Consolidated) {
+            true => self.below.put_document(key, value.clone(), mode).await,
+            false => self.below.put_if(key, std::slice::from_ref(value), mode).await,
+        }
     }
 
     /// Removes a change that is written, unless it was replaced meanwhile.
