@@ -25,7 +25,8 @@ use crate::target::Target;
 ///
 /// Chunks that SRC does not store are deleted in DST as well: they would be read instead of the fill value. Nodes and
 /// other objects that only DST has stay, unless --delete is given. What cannot be seen in SRC, such as a link to a disk that
-/// is not mounted, is an error and not deleted in DST; so is a link to a folder below DST. For other chunks, codecs or another format use `copy`.
+/// is not mounted, is an error and not deleted in DST; so is a link to a folder below DST. For other chunks, codecs or another
+/// format use `copy`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

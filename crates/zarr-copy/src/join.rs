@@ -355,7 +355,7 @@ impl<'a> Worker<'a> {
         {
             return Ok(false);
         }
-        self.mend(stage).await?;
+        self.mend(stage, &state).await?;
         self.claims.finish(&stage.name, WHOLE, 0).await?;
         Ok(true)
     }
@@ -370,9 +370,9 @@ impl<'a> Worker<'a> {
 
     /// Copies again what the records say is there, and is not: somebody may have deleted it since. With `verify`, compares
     /// what no worker of this run has copied, and copies what differs.
-    async fn mend(&mut self, stage: &Stage<'a>) -> CopyResult<()> {
+    async fn mend(&mut self, stage: &Stage<'a>, state: &State) -> CopyResult<()> {
         let pass = &stage.pass;
-        let (state, stored) = (self.claims.state(&stage.name).await?, pass.stored().await?);
+        let stored = pass.stored().await?;
         let before = self.share.units;
         let mut units = Box::pin(pass.units(self.job.unit_bytes));
         while let Some(unit) = units.try_next().await? {

@@ -96,7 +96,22 @@ struct Compared {
     /// The documents of the source that differ, by their keys below it.
     documents: Vec<(String, Bytes)>,
     /// The objects of the destination that the source lacks, with their keys below it.
-    others: Vec<(String, Listed)>,
+    others: Vec<Other>,
+}
+
+/// An object that only the destination has, with its key below it.
+type Other = (String, Listed);
+
+/// What became of a pair of objects.
+enum Done {
+    /// The object of the source, with its size, and the bytes of a document.
+    Source {
+        below: String,
+        is: Is,
+        size: u64,
+        document: Option<Bytes>,
+    },
+    Other(Other),
 }
 
 /// What an object of the source is to the destination.
@@ -177,14 +192,23 @@ impl Mirror {
             let Place { storage, root } = &self.there;
             node::create_above(storage, root, format, &Writing::default()).await?;
         }
-        let Compared { mut sum, nodes, documents, mut others } = self.put_chunks(progress).await?;
+        let Compared { mut sum, nodes, documents, others } = self.put_chunks(progress).await?;
         if !nodes.has_root() {
             let root = self.source.root.node_path();
             let message = format!("the listing lacks the document of the node {root:?}, which is there");
             return Err(CopyError::node(ArrayErrorKind::Conflict, message).of_source());
         }
-        self.count_others(&others, &nodes, there.make_node(), &mut sum).await?;
-        others.retain(|(below, _)| self.is_doomed(&nodes, below));
+        let is_doomed = |(below, _): &Other| self.deletes || nodes.owns(below);
+        let (doomed, left): (Vec<_>, Vec<_>) = others.into_iter().partition(is_doomed);
+        if let Some((_, there)) = doomed.first().filter(|_| !there.make_node()) {
+            let message = format!(
+                "there is no node at {:?}, so nothing is deleted there, but the source lacks {:?}",
+                self.there.root.node_path(),
+                there.key.as_str()
+            );
+            return Err(CopyError::new(CopyErrorKind::Taken, message));
+        }
+        (sum.deleted, sum.left) = (self.amount(&doomed).await?, self.amount(&left).await?);
         if self.is_dry {
             return Ok(sum);
         }
@@ -192,7 +216,7 @@ impl Mirror {
             self.there.storage.sync().await?;
         }
         let mut touched = self.put_documents(documents).await?;
-        touched.extend(self.delete_all(&others, progress).await?);
+        touched.extend(self.delete_all(&doomed, progress).await?);
         if !touched.is_empty() {
             touched.extend(node::above(&self.there.root));
             let Place { storage, root } = &self.there;
@@ -228,30 +252,30 @@ impl Mirror {
             let Pair { below, source, there } = pair?;
             let (source, there) = match (source, there) {
                 (Some(source), there) => (source, there),
-                (None, Some(there)) => return Ok(Some(Err((below, there)))),
+                (None, Some(there)) => return Ok(Some(Done::Other((below, there)))),
                 (None, None) => return Ok(None),
             };
             let size = size(&self.source, &source).await.map_err(CopyError::of_source)?;
             let _taken = room.take(size.saturating_mul(2)).await;
             let is_document = is_document(&below);
-            let (is, bytes) = self.compare(&source, size, &below, there.as_ref()).await?;
+            let (is, document) = self.compare(&source, size, &below, there.as_ref()).await?;
             if is != Is::Unchanged && !is_document && !self.is_dry {
                 let listed = stream::iter([Ok((source.clone(), self.there.key(&below)?))]);
                 transfer.copy(listed, |_| {}).await.map_err(failed)?;
             }
-            Ok::<_, CopyError>(Some(Ok((below, is, size, bytes))))
+            Ok::<_, CopyError>(Some(Done::Source { below, is, size, document }))
         };
         let mut compared = Compared::default();
         let mut all = pin!(pairs(&self.source, &self.there).map(one).buffer_unordered(at_once));
         while let Some(done) = all.try_next().await? {
             pause().await;
-            let Some(done) = done else { continue };
             let (below, is, size, bytes) = match done {
-                Ok(done) => done,
-                Err(other) => {
+                Some(Done::Source { below, is, size, document }) => (below, is, size, document),
+                Some(Done::Other(other)) => {
                     compared.others.push(other);
                     continue;
                 }
+                None => continue,
             };
             let sum = &mut compared.sum;
             progress(&below, size);
@@ -312,37 +336,13 @@ impl Mirror {
         Ok((is, one.filter(|_| is_document)))
     }
 
-    /// Counts the objects that only the destination has: those to be deleted, and those that stay.
-    async fn count_others(
-        &self,
-        others: &[(String, Listed)],
-        nodes: &Nodes,
-        is_node: bool,
-        sum: &mut Mirrored,
-    ) -> CopyResult<()> {
-        for (below, there) in others {
-            // What cannot be read there has no size, and can be deleted.
-            let one = Moved { objects: 1, bytes: size(&self.there, there).await.unwrap_or(0) };
-            if !self.is_doomed(nodes, below) {
-                add(&mut sum.left, one);
-                continue;
-            }
-            if !is_node {
-                let message = format!(
-                    "there is no node at {:?}, so nothing is deleted there, but the source lacks {:?}",
-                    self.there.root.node_path(),
-                    there.key.as_str()
-                );
-                return Err(CopyError::new(CopyErrorKind::Taken, message));
-            }
-            add(&mut sum.deleted, one);
+    /// Counts objects of the destination and their bytes.
+    async fn amount(&self, others: &[Other]) -> CopyResult<Moved> {
+        let mut sum = Moved::default();
+        for (_, there) in others {
+            add(&mut sum, Moved { objects: 1, bytes: size(&self.there, there).await? });
         }
-        Ok(())
-    }
-
-    /// Whether an object that only the destination has is to be deleted.
-    fn is_doomed(&self, nodes: &Nodes, below: &str) -> bool {
-        self.deletes || nodes.owns(below)
+        Ok(sum)
     }
 
     /// Writes documents, those of children first, and makes them durable. Returns the places of their nodes.
@@ -361,11 +361,7 @@ impl Mirror {
     }
 
     /// Deletes objects, documents first. Returns the places of nodes that lost documents.
-    async fn delete_all(
-        &self,
-        others: &[(String, Listed)],
-        progress: Mirroring<'_>,
-    ) -> CopyResult<Vec<Prefix>> {
+    async fn delete_all(&self, others: &[Other], progress: Mirroring<'_>) -> CopyResult<Vec<Prefix>> {
         let mut touched = Vec::new();
         for documents in [true, false] {
             for (below, there) in others.iter().filter(|(below, _)| is_document(below) == documents) {
