@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use zarr_array::blocking::Array;
-use zarr_array::{ArrayErrorKind, ArrayMeta, CreateOptions, CutElements, DataType, NdVec, Storage, standard};
+use zarr_array::{
+    ArrayError, ArrayErrorKind, ArrayMeta, CreateOptions, CutElements, DataType, NdVec, Storage, standard,
+};
 use zarr_conformance::instruments::{Fault, Faulty};
 use zarr_store::MemoryStore;
 use zarr_traits::{Key, Prefix, StoreErrorKind, block_on, store::Op};
@@ -73,16 +75,20 @@ fn interrupted(storage: &Storage, other: impl FnOnce() + Send + 'static) -> Stor
     storage
 }
 
+/// Appends to an array while another writer does something. Returns the error.
+fn append_beside(storage: &Storage, other: impl FnOnce() + Send + 'static) -> ArrayError {
+    let mut array = Array::open(interrupted(storage, other), "/a", &standard()).unwrap();
+    array.append(0, NdVec::new([12, 4], vec![2_u8; 48]).unwrap()).unwrap_err()
+}
+
 #[test]
 fn an_append_beside_a_shrinking_resize_leaves_nothing_outside() {
     let storage = memory();
     let _ = ones(&storage, [8, 4]);
     let shared = storage.clone();
-    let between = interrupted(&storage, move || {
+    let e = append_beside(&storage, move || {
         Array::open(shared, "/a", &standard()).unwrap().resize([5, 4]).unwrap();
     });
-    let mut array = Array::open(between, "/a", &standard()).unwrap();
-    let e = array.append(0, NdVec::new([12, 4], vec![2_u8; 48]).unwrap()).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::Conflict, "{e}");
     assert!(e.to_string().contains("[5, 4]"), "{e}");
     assert_eq!(chunks(&storage), ["a/c/0/0", "a/c/0/1", "a/c/1/0", "a/c/1/1"]);
@@ -96,11 +102,10 @@ fn an_append_to_an_array_that_is_erased_leaves_nothing() {
     let storage = memory();
     let _ = ones(&storage, [8, 4]);
     let shared = storage.clone();
-    let between = interrupted(&storage, move || {
+    let e = append_beside(&storage, move || {
         block_on(shared.delete_prefix(&Prefix::new("a/").unwrap())).unwrap();
     });
-    let mut array = Array::open(between, "/a", &standard()).unwrap();
-    array.append(0, NdVec::new([12, 4], vec![2_u8; 48]).unwrap()).unwrap_err();
+    assert_eq!(e.kind(), ArrayErrorKind::Conflict, "{e}");
     assert!(chunks(&storage).is_empty());
 }
 
