@@ -168,7 +168,7 @@ fn strangers(text: &str, sources: &[String]) -> Vec<usize> {
     found
 }
 
-/// Checks that the list of a crate names existing files, and all files and folders directly in `src`.
+/// Checks that the list of a crate names existing files.
 fn code_map(package: &Package, text: &str) -> Vec<Finding> {
     let head = format!("### `{}`", package.name);
     let Some(line) = text.lines().position(|line| line == head) else {
@@ -185,19 +185,6 @@ fn code_map(package: &Package, text: &str) -> Vec<Finding> {
             let message = format!("names `{module}` in {}, which does not exist", package.name);
             findings.push(Finding::error(&*place, "docs", message));
         }
-    }
-    let there = std::fs::read_dir(source).into_iter().flatten().flatten();
-    let mut there: Vec<String> = there
-        .map(|e| e.file_name().to_string_lossy().trim_end_matches(".rs").to_owned())
-        .filter(|n| !["lib", "main", "tests", "testing", "testdata"].contains(&n.as_str()))
-        .collect();
-    there.sort();
-    there.dedup();
-    let first = |module: &String| module.split('/').next().unwrap_or_default().to_owned();
-    let missing: Vec<_> = there.into_iter().filter(|n| !named.iter().any(|m| first(m) == *n)).collect();
-    if !missing.is_empty() {
-        let message = format!("the list of {} does not name {}", package.name, missing.join(", "));
-        findings.push(Finding::warning(place, "docs", message));
     }
     findings
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: checks of the design.
 //!
+//! - [`circles`]: files import downwards only
 //! - [`graph`]: forbidden dependencies, from `cargo metadata`
 //! - [`packages`]: the files and metadata of every crate
 //! - [`rules`]: forbidden code, over the tokens of [`source`]
@@ -8,6 +9,7 @@
 //!
 //! Each finding has a place, a rule, and the reason of the rule. docs/ARCHITECTURE.md lists the invariants.
 
+mod circles;
 mod docs;
 mod graph;
 mod packages;
@@ -52,6 +54,7 @@ pub(crate) fn run() -> Result<()> {
 
     let mut findings = graph::check(&workspace)?;
     findings.extend(packages::check(&workspace, &root())?);
+    findings.extend(circles::check(&root(), &sources)?);
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root(), &sources)?);
     findings.extend(specification::check(&root(), &sources)?);

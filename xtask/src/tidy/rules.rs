@@ -129,7 +129,7 @@ fn environment(source: &Source, out: &mut Vec<Finding>) {
     for function in ["var", "var_os", "vars", "vars_os", "set_var"] {
         lines.extend(source.find(&["env", ":", ":", function]));
         let path = format!("std::env::{function}");
-        lines.extend(source.uses().into_iter().filter(|(_, p)| *p == path).map(|(line, _)| line));
+        lines.extend(source.uses().into_iter().filter(|used| used.path == path).map(|used| used.line));
     }
     lines.sort_unstable();
     lines.dedup();
@@ -154,9 +154,8 @@ fn codecs(source: &Source, out: &mut Vec<Finding>) {
         found.extend(source.find(&["std", ":", ":", module]).map(|line| (line, "input and output")));
         let path = format!("std::{module}");
         let inside = |p: &str| p == path || p.starts_with(&format!("{path}::"));
-        found.extend(
-            source.uses().into_iter().filter(|(_, p)| inside(p)).map(|(l, _)| (l, "input and output")),
-        );
+        let uses = source.uses().into_iter().filter(|used| inside(&used.path));
+        found.extend(uses.map(|used| (used.line, "input and output")));
     }
     found.sort_unstable();
     found.dedup();

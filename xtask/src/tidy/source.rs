@@ -13,6 +13,25 @@ pub(crate) struct Token {
     pub(crate) text: String,
 }
 
+/// A name that a `use` declaration brings in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// The line, from 0.
+    pub(crate) line: usize,
+    /// The full path, for example `std::fs::File`, or `std::fs::self`, or `std::fs::*`.
+    pub(crate) path: String,
+    /// The name after `as`.
+    renamed: Option<String>,
+}
+
+impl Use {
+    /// Returns the name in this file, or `*`.
+    pub(crate) fn name(&self) -> &str {
+        let path = self.path.strip_suffix("::self").unwrap_or(&self.path);
+        self.renamed.as_deref().unwrap_or_else(|| path.rsplit("::").next().unwrap_or(path))
+    }
+}
+
 /// A source file.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -96,8 +115,8 @@ impl Source {
             .filter_map(|w| Some(w.first()?.line))
     }
 
-    /// Returns the full paths in `use` declarations, with their lines.
-    pub(crate) fn uses(&self) -> Vec<(usize, String)> {
+    /// Returns the names that `use` declarations bring in.
+    pub(crate) fn uses(&self) -> Vec<Use> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < self.tokens.len() {
@@ -106,6 +125,35 @@ impl Source {
                 at = use_tree(&self.tokens, at + 1, "", &mut found);
             }
             at += 1;
+        }
+        found
+    }
+
+    /// Returns the paths outside of `use` declarations that have two or more names, with their lines.
+    pub(crate) fn paths(&self) -> Vec<(usize, Vec<&str>)> {
+        let is_name = |at: usize| text(&self.tokens, at).starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let goes_on = |at: usize| [at, at + 1].iter().all(|&at| text(&self.tokens, at) == ":");
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < self.tokens.len() {
+            if text(&self.tokens, at) == "use" && text(&self.tokens, at + 1) != "<" {
+                at = use_tree(&self.tokens, at + 1, "", &mut Vec::new());
+                continue;
+            }
+            let begin = at;
+            at += 1;
+            // `::` before a name is a path of another crate, or the end of `<T as Trait>::Name`.
+            if !is_name(begin) || (begin >= 2 && goes_on(begin - 2)) {
+                continue;
+            }
+            let mut path = vec![text(&self.tokens, begin)];
+            while goes_on(at) && is_name(at + 2) {
+                path.push(text(&self.tokens, at + 2));
+                at += 3;
+            }
+            if path.len() > 1 {
+                found.push((self.tokens[begin].line, path));
+            }
         }
         found
     }
@@ -201,14 +249,14 @@ fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// Reads a use tree from `at` and adds its paths to `found`. Returns the index of the token after it.
-fn use_tree(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<(usize, String)>) -> usize {
-    let mut path = prefix.to_owned();
+/// Reads a use tree from `at` and adds its names to `found`. Returns the index of the token after it.
+fn use_tree(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<Use>) -> usize {
+    let (mut path, mut renamed) = (prefix.to_owned(), None);
     let line = tokens.get(at).map_or(0, |t| t.line);
     loop {
         match text(tokens, at) {
             "" | ";" | "," | "}" => {
-                found.push((line, path));
+                found.push(Use { line, path, renamed });
                 return at;
             }
             "{" => {
@@ -221,7 +269,10 @@ fn use_tree(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<(usiz
                 }
                 return at + 1;
             }
-            "as" => at += 2,
+            "as" => {
+                renamed = Some(text(tokens, at + 1).to_owned());
+                at += 2;
+            }
             word => {
                 path.push_str(word);
                 at += 1;
@@ -402,7 +453,15 @@ mod tests {
     #[test]
     fn use_trees_are_expanded() {
         let s = source("use std::{fs::{self, File}, env as e};\nuse a::b;\n");
-        let paths: Vec<_> = s.uses().into_iter().map(|(_, p)| p).collect();
-        assert_eq!(paths, ["std::fs::self", "std::fs::File", "std::env", "a::b"]);
+        let uses = s.uses();
+        let paths: Vec<_> = uses.iter().map(|u| (&*u.path, u.name())).collect();
+        let expected = [("std::fs::self", "fs"), ("std::fs::File", "File"), ("std::env", "e"), ("a::b", "b")];
+        assert_eq!(paths, expected);
+    }
+
+    #[test]
+    fn paths_are_found_outside_of_use_declarations() {
+        let s = source("use a::b;\nfn f(x: c::D) -> ::e::F { g::<u8>(crate::h::i); <T as U>::V }\n");
+        assert_eq!(s.paths(), [(1, vec!["c", "D"]), (1, vec!["crate", "h", "i"])]);
     }
 }
