@@ -435,15 +435,15 @@ fn a_killed_copy_leaves_nothing_that_looks_like_a_node() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.base("h.zarr/a");
-    let document = array(&[32 << 20], "uint8", &[4 << 20], &json!(0), &json!([{ "name": "bytes" }]));
+    let document = array(&[32 << 20], "uint8", &[1 << 18], &json!(0), &json!([{ "name": "bytes" }]));
     folder.node("h.zarr/b", &document);
     let mut state = 1_u32;
-    for chunk in 0..8 {
+    for chunk in 0..128 {
         let number = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 28) as u8
         };
-        folder.write(&format!("h.zarr/b/c/{chunk}"), (0..4 << 20).map(number).collect::<Vec<u8>>());
+        folder.write(&format!("h.zarr/b/c/{chunk}"), (0..1 << 18).map(number).collect::<Vec<u8>>());
     }
     let mut child = command()
         .args(args!["copy", "-q", "--codecs", "zstd:19", folder.join("h.zarr"), folder.join("i.zarr")])
@@ -456,7 +456,7 @@ fn a_killed_copy_leaves_nothing_that_looks_like_a_node() {
         assert!(begun.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(1));
     }
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(100));
     child.kill().unwrap();
     assert!(!child.wait().unwrap().success());
     only(&folder, &[&hidden, "h.zarr"]);
