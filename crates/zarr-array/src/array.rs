@@ -7,7 +7,7 @@ use zarr_engine::Chain;
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_traits::{
-    ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
+    BoxFuture, ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
     number::Numeric, partial::Hints, update::InnerOrder,
 };
 
@@ -167,22 +167,25 @@ impl Array {
         Arc::make_mut(&mut self.core)
     }
 
-    pub(crate) async fn any(&self, selection: Selection) -> ArrayResult<AnyArray> {
+    /// Reads a selection as elements of the data type. A wall (decision 0026).
+    pub(crate) fn any(&self, selection: Selection) -> BoxFuture<'_, ArrayResult<AnyArray>> {
         macro_rules! typed {
             ($variant:ident, $element:ty) => {
                 AnyArray::$variant(read::read::<$element>(&self.core, selection, self.may_block).await?)
             };
         }
-        Ok(for_data_type!(self.data_type(), typed, {
-            if rows::is_struct(self.data_type()) {
-                return Ok(AnyArray::Rows(rows::read(&self.core, selection, self.may_block).await?));
-            }
-            if self.data_type().size().is_none() {
-                let contents = read::read(&self.core, selection, self.may_block).await?;
-                return Ok(AnyArray::Variable { data_type: self.data_type().clone(), contents });
-            }
-            let (shape, bytes) = read::read_bytes(&self.core, selection, self.may_block).await?;
-            AnyArray::Other { data_type: self.data_type().clone(), shape, bytes }
-        }))
+        Box::pin(async move {
+            Ok(for_data_type!(self.data_type(), typed, {
+                if rows::is_struct(self.data_type()) {
+                    return Ok(AnyArray::Rows(rows::read(&self.core, selection, self.may_block).await?));
+                }
+                if self.data_type().size().is_none() {
+                    let contents = read::read(&self.core, selection, self.may_block).await?;
+                    return Ok(AnyArray::Variable { data_type: self.data_type().clone(), contents });
+                }
+                let (shape, bytes) = read::read_bytes(&self.core, selection, self.may_block).await?;
+                AnyArray::Other { data_type: self.data_type().clone(), shape, bytes }
+            }))
+        })
     }
 }

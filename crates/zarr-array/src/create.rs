@@ -1,7 +1,7 @@
 //! Creating: writes the documents of missing parent groups, then those of the array.
 
 use zarr_meta::{ArrayMeta, Diagnostic, NodeMeta};
-use zarr_traits::{Limits, Prefix, Registry, Storage};
+use zarr_traits::{BoxFuture, Limits, Prefix, Registry, Storage};
 
 use crate::array::Array;
 use crate::element::{WriteElement, data_type_of};
@@ -77,9 +77,7 @@ impl CreateOptions {
         meta: ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<Array> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        let path = prefix.node_path();
-        self.make(&storage, prefix, meta, registry).await.map_err(|e| e.in_array(&path))
+        self.make(storage.into(), Prefix::of_node(path)?, meta, registry).await
     }
 
     /// Checks whether the metadata of an array can be stored at `path`, as [`create`](Self::create) does before it writes.
@@ -124,29 +122,36 @@ impl CreateOptions {
         OpenOptions::new().limits(self.writing.limits.clone())
     }
 
-    /// Makes all checks before it deletes an existing node.
-    async fn make(
-        &self,
-        storage: &Storage,
+    /// Makes all checks before it deletes an existing node. A wall (decision 0026).
+    fn make<'a>(
+        &'a self,
+        storage: Storage,
         prefix: Prefix,
         meta: ArrayMeta,
-        registry: &Registry,
-    ) -> ArrayResult<Array> {
-        let node = NodeMeta::Array(meta.clone());
-        let array = self.resolve(storage, prefix.clone(), meta, registry)?;
-        let is_same = |there: &ArrayMeta| same_array(there, array.metadata(), registry, &self.writing.limits);
-        // A node that is there decides by itself, and `Replace` looks for all objects.
-        if self.existing == ExistingNode::Fail && !self.takes_chunks {
-            array.check_no_chunks().await?;
-        }
-        let array = match node::create(storage, &prefix, &node, self.existing, &self.writing).await? {
-            None => array,
-            Some(NodeMeta::Array(there)) if is_same(&there) => {
-                self.opening().resolve(storage.clone(), prefix, there, registry, Vec::new())?
+        registry: &'a Registry,
+    ) -> BoxFuture<'a, ArrayResult<Array>> {
+        let path = prefix.node_path();
+        let made = async move {
+            let node = NodeMeta::Array(meta.clone());
+            let array = self.resolve(&storage, prefix.clone(), meta, registry)?;
+            let is_same =
+                |there: &ArrayMeta| same_array(there, array.metadata(), registry, &self.writing.limits);
+            // A node that is there decides by itself, and `Replace` looks for all objects.
+            if self.existing == ExistingNode::Fail && !self.takes_chunks {
+                array.check_no_chunks().await?;
             }
-            Some(_) => return Err(ArrayError::new(ArrayErrorKind::Exists, "another node exists already")),
+            let array = match node::create(&storage, &prefix, &node, self.existing, &self.writing).await? {
+                None => array,
+                Some(NodeMeta::Array(there)) if is_same(&there) => {
+                    self.opening().resolve(storage, prefix, there, registry, Vec::new())?
+                }
+                Some(_) => {
+                    return Err(ArrayError::new(ArrayErrorKind::Exists, "another node exists already"));
+                }
+            };
+            Ok(array.with_consolidated(self.writing.consolidated))
         };
-        Ok(array.with_consolidated(self.writing.consolidated))
+        Box::pin(async move { made.await.map_err(|e: ArrayError| e.in_array(&path)) })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use futures_util::{StreamExt, stream};
 use zarr_traits::{
-    Dims, Key, Region, RegularGrid,
+    BoxFuture, Dims, Key, Region, RegularGrid,
     partial::{Hints, Job, Piece, Span},
 };
 
@@ -98,35 +98,42 @@ impl Array {
     /// When the selection is not inside the array or an index is invalid;
     /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when it touches more than 2^20 chunks; and those of the store.
     pub async fn explain(&self, selection: impl Into<Selection>) -> ArrayResult<Explanation> {
-        let core = &*self.core;
-        let target = Target::new(core, &selection.into())?;
-        let chunks = match &target.plan {
-            TargetPlan::Ranges(plan) => plan.cells(),
-            TargetPlan::Lists(plan) => plan.cells(),
-        };
-        if chunks > MOST {
-            let message = format!(
-                "the selection touches {chunks} chunks, at most {MOST} are examined: explain a smaller selection"
-            );
-            return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message).in_array(self.path()));
-        }
-        let mut sum = Explanation {
-            chunks,
-            bytes_result: target.full.product().unwrap_or(u64::MAX).saturating_mul(core.size as u64),
-            ..Explanation::default()
-        };
-        let mut largest = 0;
-        let most = core.gate.width().min(AT_ONCE);
-        let cells = (0..chunks).map(|number| core.explain_cell(&target.plan, number));
-        let mut cells = stream::iter(cells).buffered(most);
-        while let Some(one) = cells.next().await {
-            let one = one.map_err(|e| e.in_array(self.path()))?;
-            largest = largest.max(one.bytes.saturating_add(one.peak_memory));
-            sum.add(&one);
-        }
-        let width = core.cpu.pool().map_or(1, |pool| pool.width() as u64).min(chunks);
-        sum.peak_memory = sum.bytes_result.saturating_add(largest.saturating_mul(width));
-        Ok(sum)
+        let target = Target::new(&self.core, &selection.into())?;
+        self.explain_target(target).await
+    }
+
+    /// As [`explain`](Self::explain). A wall (decision 0026).
+    fn explain_target(&self, target: Target) -> BoxFuture<'_, ArrayResult<Explanation>> {
+        Box::pin(async move {
+            let core = &*self.core;
+            let chunks = match &target.plan {
+                TargetPlan::Ranges(plan) => plan.cells(),
+                TargetPlan::Lists(plan) => plan.cells(),
+            };
+            if chunks > MOST {
+                let message = format!(
+                    "the selection touches {chunks} chunks, at most {MOST} are examined: explain a smaller selection"
+                );
+                return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message).in_array(self.path()));
+            }
+            let mut sum = Explanation {
+                chunks,
+                bytes_result: target.full.product().unwrap_or(u64::MAX).saturating_mul(core.size as u64),
+                ..Explanation::default()
+            };
+            let mut largest = 0;
+            let most = core.gate.width().min(AT_ONCE);
+            let cells = (0..chunks).map(|number| core.explain_cell(&target.plan, number));
+            let mut cells = stream::iter(cells).buffered(most);
+            while let Some(one) = cells.next().await {
+                let one = one.map_err(|e| e.in_array(self.path()))?;
+                largest = largest.max(one.bytes.saturating_add(one.peak_memory));
+                sum.add(&one);
+            }
+            let width = core.cpu.pool().map_or(1, |pool| pool.width() as u64).min(chunks);
+            sum.peak_memory = sum.bytes_result.saturating_add(largest.saturating_mul(width));
+            Ok(sum)
+        })
     }
 
     /// Returns the places of the inner chunks of the chunk at `index` of the chunk grid, in C order, or `None` if the

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_strided::{Destination, Output, Source, Swap};
-use zarr_traits::{Dims, Scratch, Version, byte_len, heap::Heap, partial::Piece};
+use zarr_traits::{BoxFuture, Dims, Scratch, Version, byte_len, heap::Heap, partial::Piece};
 
 use crate::array::Array;
 use crate::chunk_cache::Decoded;
@@ -105,16 +105,21 @@ async fn read_boxes<T: Element>(
     read.await.map_err(|e: ArrayError| e.in_array(&core.path))
 }
 
-/// Reads boxes into their memory. Returns it, and the heap of its contents.
-pub(crate) async fn fill_boxes(
+/// The memory of several results, and the heap of its contents.
+type Filled = (Vec<Output>, Option<Arc<Heap>>);
+
+/// Reads boxes into their memory. Returns it, and the heap of its contents. A wall (decision 0026).
+pub(crate) fn fill_boxes(
     core: &Arc<Core>,
     boxes: Vec<(Plan, Output)>,
     may_block: bool,
-) -> ArrayResult<(Vec<Output>, Option<Arc<Heap>>)> {
-    let task = Arc::new(ReadMany::new(core, boxes)?);
-    run(&task, &core.place(may_block)).await?;
-    let done = Arc::into_inner(task).ok_or_else(|| strange("a finished task has several owners"))?;
-    Ok((done.boxes.into_iter().map(|(_, output)| output).collect(), done.heap))
+) -> BoxFuture<'_, ArrayResult<Filled>> {
+    Box::pin(async move {
+        let task = Arc::new(ReadMany::new(core, boxes)?);
+        run(&task, &core.place(may_block)).await?;
+        let done = Arc::into_inner(task).ok_or_else(|| strange("a finished task has several owners"))?;
+        Ok((done.boxes.into_iter().map(|(_, output)| output).collect(), done.heap))
+    })
 }
 
 impl Core {

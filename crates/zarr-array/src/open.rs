@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
-use zarr_traits::{Limits, Prefix, Registry, Storage, update::InnerOrder};
+use zarr_traits::{BoxFuture, Limits, Prefix, Registry, Storage, update::InnerOrder};
 
 use crate::array::Array;
 use crate::core::{BlockSize, Core, EmptyChunks, MissingChunks, PartialWrites};
@@ -87,21 +87,32 @@ impl OpenOptions {
         path: &str,
         registry: &Registry,
     ) -> ArrayResult<Array> {
-        let storage = storage.into();
         let prefix = Prefix::of_node(path)?;
-        let path = prefix.node_path();
-        let opened = async {
-            let found = node::read(&storage, &prefix, self.format, &self.limits, self.strict).await?;
-            let not_found = |what| Err(ArrayError::new(ArrayErrorKind::NotFound, what));
-            match found {
-                None => not_found(node::absent("array", self.format)),
-                Some((NodeMeta::Group(_), _)) => not_found("there is a group, not an array".to_owned()),
-                Some((NodeMeta::Array(meta), diagnostics)) => {
-                    self.with_metadata(storage.clone(), prefix, meta, diagnostics, registry)
+        self.open_at(storage.into(), prefix, registry).await
+    }
+
+    /// Opens the array at `prefix`. A wall (decision 0026).
+    fn open_at<'a>(
+        &'a self,
+        storage: Storage,
+        prefix: Prefix,
+        registry: &'a Registry,
+    ) -> BoxFuture<'a, ArrayResult<Array>> {
+        Box::pin(async move {
+            let path = prefix.node_path();
+            let opened = async {
+                let found = node::read(&storage, &prefix, self.format, &self.limits, self.strict).await?;
+                let not_found = |what| Err(ArrayError::new(ArrayErrorKind::NotFound, what));
+                match found {
+                    None => not_found(node::absent("array", self.format)),
+                    Some((NodeMeta::Group(_), _)) => not_found("there is a group, not an array".to_owned()),
+                    Some((NodeMeta::Array(meta), diagnostics)) => {
+                        self.with_metadata(storage.clone(), prefix, meta, diagnostics, registry)
+                    }
                 }
-            }
-        };
-        opened.await.map_err(|e| e.in_array(&path))
+            };
+            opened.await.map_err(|e| e.in_array(&path))
+        })
     }
 
     /// Opens the array at `prefix` from metadata that was read before. Makes no request.

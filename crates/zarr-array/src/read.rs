@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Output, Plain, ViewMut, bytes_of_mut};
 use zarr_traits::{
-    Dims, Scratch, block_on,
+    BoxFuture, Dims, Scratch, block_on,
     heap::Heap,
     partial::{Job, Piece},
 };
@@ -93,7 +93,7 @@ pub(crate) async fn read_memory<M: Plain>(
     let memory = fresh(&shape)?;
     let (memory, heap) = match plan {
         TargetPlan::Ranges(plan) => fill_owned(core, plan, memory, &shape, true, may_block).await?,
-        TargetPlan::Lists(plan) => Box::pin(pick::read(core, plan, memory, may_block)).await?,
+        TargetPlan::Lists(plan) => pick::read(core, plan, memory, may_block).await?,
     };
     if orders.are_same() {
         return Ok((memory, heap));
@@ -195,28 +195,30 @@ impl Sizes {
     }
 }
 
-/// Reads into the memory of `output`. Returns it, and the heap of its contents.
-async fn fill(
+/// Reads into the memory of `output`. Returns it, and the heap of its contents. A wall (decision 0026).
+fn fill(
     core: &Arc<Core>,
     plan: Plan,
     output: Output,
     zeroed: bool,
     may_block: bool,
-) -> ArrayResult<(Output, Option<Arc<Heap>>)> {
-    let done = if core.caches(&plan) {
-        let read = fill_boxes(core, vec![(plan, output)], may_block).await;
-        let (mut outputs, heap) = read.map_err(|e| e.in_array(&core.path))?;
-        outputs.pop().map(|output| (output, heap))
-    } else {
-        let (sizes, heap) = (Sizes::of(core, &plan), core.heap(core.limits.result_bytes));
-        let task = Arc::new(Read { core: core.clone(), plan, output, sizes, zeroed, heap });
-        run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
-        Arc::into_inner(task).map(|task| (task.output, task.heap))
-    };
-    match done {
-        Some(done) => Ok(done),
-        None => unreachable!("a finished task has one owner"),
-    }
+) -> BoxFuture<'_, ArrayResult<(Output, Option<Arc<Heap>>)>> {
+    Box::pin(async move {
+        let done = if core.caches(&plan) {
+            let read = fill_boxes(core, vec![(plan, output)], may_block).await;
+            let (mut outputs, heap) = read.map_err(|e| e.in_array(&core.path))?;
+            outputs.pop().map(|output| (output, heap))
+        } else {
+            let (sizes, heap) = (Sizes::of(core, &plan), core.heap(core.limits.result_bytes));
+            let task = Arc::new(Read { core: core.clone(), plan, output, sizes, zeroed, heap });
+            run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
+            Arc::into_inner(task).map(|task| (task.output, task.heap))
+        };
+        match done {
+            Some(done) => Ok(done),
+            None => unreachable!("a finished task has one owner"),
+        }
+    })
 }
 
 /// Reads into owned memory of this shape, and returns it and the heap of its contents.
@@ -234,8 +236,7 @@ async fn fill_owned<M: Plain>(
         return Ok((memory, heap));
     }
     let output = Output::sized(memory, core.size, shape, plan.cuts())?;
-    // on the heap, so that the future of a small read is small
-    let (output, heap) = Box::pin(fill(core, plan, output, zeroed, may_block)).await?;
+    let (output, heap) = fill(core, plan, output, zeroed, may_block).await?;
     match output.into_vec() {
         Ok(memory) => Ok((memory, heap)),
         Err(_) => unreachable!("a finished task has one owner"),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_meta::ArrayMeta;
-use zarr_traits::{Dims, StoreErrorKind};
+use zarr_traits::{BoxFuture, Dims, StoreErrorKind};
 
 use crate::array::Array;
 use crate::core::{Core, EmptyChunks, PartialWrites};
@@ -95,8 +95,7 @@ impl Array {
                 picked.start = *end; // for error messages; the real start is known later
             }
             let (input, heap) = write::ready(&self.core, &places, values)?;
-            let old = self.clone();
-            let range = self.edit_metadata(|meta| old.reserve(meta, axis, &lengths)).await?;
+            let range = self.lengthen(axis, lengths).await?;
             let selection: Vec<_> = (0..)
                 .zip(self.shape())
                 .map(|(dim, n)| if dim == axis { range.clone() } else { 0..*n })
@@ -117,11 +116,17 @@ impl Array {
     /// # Errors
     /// As [`edit_attributes`](Self::edit_attributes), and if the array does not have the dimension.
     pub async fn extend(&mut self, axis: usize, length: u64) -> ArrayResult<Range<u64>> {
-        let old = self.clone();
         let mut lengths = self.shape().to_vec();
         lengths.get_mut(axis).into_iter().for_each(|of| *of = length);
-        let extended = self.edit_metadata(|meta| old.reserve(meta, axis, &lengths)).await;
+        let extended = self.lengthen(axis, lengths).await;
         extended.map_err(|e| e.in_array(self.path()))
+    }
+
+    /// Stores a shape that is longer along `axis` by the length of values of the shape `values`. Returns the range that is
+    /// reserved for them. A wall (decision 0026).
+    fn lengthen(&mut self, axis: usize, values: Vec<u64>) -> BoxFuture<'_, ArrayResult<Range<u64>>> {
+        let old = self.clone();
+        Box::pin(async move { self.edit_metadata(|meta| old.reserve(meta, axis, &values)).await })
     }
 
     /// Returns a handle on the same array with another shape, which is not stored. A write through it beyond the stored

@@ -7,7 +7,7 @@ mod task;
 use std::sync::Arc;
 
 use zarr_strided::{Input, Source, View};
-use zarr_traits::{Bytes, Dims, block_on, heap::Heap};
+use zarr_traits::{BoxFuture, Bytes, Dims, block_on, heap::Heap};
 
 use crate::core::Core;
 use crate::element::WriteElement;
@@ -104,35 +104,40 @@ pub(crate) async fn write_encoded(
     write_task(core, target, input, Some(encoded), None, may_block).await
 }
 
-pub(crate) async fn write_input(
+pub(crate) fn write_input(
     core: &Arc<Core>,
     target: Target,
     input: Input,
     heap: Option<Arc<Heap>>,
     may_block: bool,
-) -> ArrayResult<()> {
-    write_task(core, target, input, None, heap, may_block).await
+) -> BoxFuture<'_, ArrayResult<()>> {
+    write_task(core, target, input, None, heap, may_block)
 }
 
-async fn write_task(
+/// Writes the elements of `input` or an encoded inner chunk. A wall (decision 0026).
+fn write_task(
     core: &Arc<Core>,
     target: Target,
     input: Input,
     encoded: Option<Bytes>,
     heap: Option<Arc<Heap>>,
     may_block: bool,
-) -> ArrayResult<()> {
-    core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
-    let place = core.place(may_block);
-    let input = match target.orders.are_same() {
-        true => input,
-        false => target.orders.apply(&input, &target.plan.shape(), core.size)?,
-    };
-    let done = match target.plan {
-        TargetPlan::Ranges(plan) => {
-            run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
-        }
-        TargetPlan::Lists(plan) => run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await,
-    };
-    done.map_err(|e| e.in_array(&core.path))
+) -> BoxFuture<'_, ArrayResult<()>> {
+    Box::pin(async move {
+        core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
+        let place = core.place(may_block);
+        let input = match target.orders.are_same() {
+            true => input,
+            false => target.orders.apply(&input, &target.plan.shape(), core.size)?,
+        };
+        let done = match target.plan {
+            TargetPlan::Ranges(plan) => {
+                run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
+            }
+            TargetPlan::Lists(plan) => {
+                run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
+            }
+        };
+        done.map_err(|e| e.in_array(&core.path))
+    })
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_strided::{Destination, Output, Plain};
-use zarr_traits::{Dims, Region, Scratch, byte_len, heap::Heap, partial::Piece};
+use zarr_traits::{BoxFuture, Dims, Region, Scratch, byte_len, heap::Heap, partial::Piece};
 
 use super::plan::{PickBox, PickCell, PickPlan};
 use crate::core::{Core, MissingChunks, with_heap};
@@ -36,14 +36,29 @@ pub(crate) async fn read<M: Plain>(
     may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
     let output = Output::sized(memory, core.size, &plan.shape(), plan.cuts()?)?;
-    let heap = core.heap(core.limits.result_bytes);
-    let task = Arc::new(PickRead { core: core.clone(), plan, output, heap });
-    run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
-    let done = Arc::into_inner(task).map(|task| (task.output.into_vec(), task.heap));
-    match done {
-        Some((Ok(memory), heap)) => Ok((memory, heap)),
-        _ => unreachable!("a finished task has one owner"),
+    let (output, heap) = fill(core, plan, output, may_block).await?;
+    match output.into_vec() {
+        Ok(memory) => Ok((memory, heap)),
+        Err(_) => unreachable!("a finished task has one owner"),
     }
+}
+
+/// Reads into the memory of `output`. Returns it, and the heap of its contents. A wall (decision 0026).
+fn fill(
+    core: &Arc<Core>,
+    plan: PickPlan,
+    output: Output,
+    may_block: bool,
+) -> BoxFuture<'_, ArrayResult<(Output, Option<Arc<Heap>>)>> {
+    Box::pin(async move {
+        let heap = core.heap(core.limits.result_bytes);
+        let task = Arc::new(PickRead { core: core.clone(), plan, output, heap });
+        run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
+        match Arc::into_inner(task) {
+            Some(task) => Ok((task.output, task.heap)),
+            None => unreachable!("a finished task has one owner"),
+        }
+    })
 }
 
 impl Task for PickRead {
