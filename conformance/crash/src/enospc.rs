@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
+use zarr_array::traits::StoreError;
 
 use crate::disk::Disk;
 use crate::report::{Promise, Report};
@@ -37,6 +38,11 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
             // Between no room at all and enough for a step or two.
             fill(&filler, round % 12 * 4096)?;
             let done = work.step(&path, version + 1, false);
+            if let Err(error) = &done
+                && !is_full(error)
+            {
+                report.fail(format!("refused for another reason than the full disk: {error:#}"));
+            }
             let acknowledged = version + u64::from(done.is_ok());
             *if done.is_ok() { &mut written } else { &mut refused } += 1;
             let promise = Promise { acknowledged, begun: version + 1, lasting: true };
@@ -54,6 +60,13 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         fs::remove_dir_all(&path)?;
     }
     Ok(is_good)
+}
+
+/// Whether the error says that the disk is full, by its number.
+fn is_full(error: &anyhow::Error) -> bool {
+    const ENOSPC: i32 = 28;
+    let mut causes = error.chain();
+    causes.any(|e| e.downcast_ref::<StoreError>().and_then(StoreError::raw_os_error) == Some(ENOSPC))
 }
 
 /// Fills the disk but for `room` bytes.

@@ -30,7 +30,7 @@ pub enum ArrayErrorKind {
     Checksum,
     /// The array uses an extension that the registry does not know.
     UnknownExtension,
-    /// A limit is exceeded: a size in [`Limits`](crate::Limits), memory, or space in the store.
+    /// A limit is exceeded: a size in [`Limits`](crate::Limits), or memory.
     LimitExceeded,
     /// Another writer changed the same object again and again, or changed the array since it was opened. Open the array
     /// again and repeat the call.
@@ -43,7 +43,8 @@ pub enum ArrayErrorKind {
     Unavailable,
     /// The call was cancelled by [`Progress::cancel`](crate::Progress::cancel).
     Cancelled,
-    /// Any other failure of input or output.
+    /// Any other failure of input or output, such as a full disk. The [`StoreError`] among the sources has the
+    /// [number of the system](StoreError::raw_os_error).
     Io,
     /// A codec panicked: a defect of that codec.
     Panic,

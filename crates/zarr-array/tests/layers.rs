@@ -1,7 +1,9 @@
 //! Arrays in stores that fail at every call and in every way: chunks stay old or become new, the call returns an error,
 //! and a second try succeeds. Also reads and writes through layers.
 
+use std::error::Error;
 use std::future::Future;
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Waker};
@@ -11,10 +13,10 @@ use crate::common::{chains, meta, numbers, sharded};
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::StoreErrorKind::{Io, Unavailable, Uncertain};
 use zarr_array::traits::{
-    BoxFuture, Prefix, StoreResult,
+    BoxFuture, Prefix, StoreError, StoreResult,
     store::{Answer, Capabilities, Listed, Op, Store},
 };
-use zarr_array::{Array, ArrayResult, Cpu, NdVec, Storage, block_on, standard};
+use zarr_array::{Array, ArrayError, ArrayErrorKind, ArrayResult, Cpu, NdVec, Storage, block_on, standard};
 use zarr_conformance::instruments::{Counting, Fault, Faulty, Network, Simulated};
 use zarr_store::{CacheOptions, Cached, MemoryStore};
 
@@ -177,10 +179,19 @@ fn at_every_call(faults: &[Fault], check: impl Fn(&Setup, Work, &str)) {
     assert!(struck > 100 * faults.len(), "only {struck} faults");
 }
 
+/// The number of a full disk in Linux.
+const FULL: i32 = 28;
+
+/// Returns the number of the operating system in the sources of an error.
+fn number(e: &ArrayError) -> Option<i32> {
+    let mut causes = iter::successors(e.source(), |e| (*e).source());
+    causes.find_map(|e| e.downcast_ref::<StoreError>()?.raw_os_error())
+}
+
 #[test]
 fn an_error_at_any_call_is_reported_and_leaves_old_or_new_chunks() {
     let faults = [
-        Fault::ErrorBefore(Io),
+        Fault::System(FULL),
         Fault::ErrorBefore(Unavailable),
         Fault::ErrorAfter(Io),
         Fault::ErrorAfter(Uncertain),
@@ -189,6 +200,9 @@ fn an_error_at_any_call_is_reported_and_leaves_old_or_new_chunks() {
         at_every_call(&faults, |setup, work, what| {
             let result = block_on(work.run(setup.storage.clone(), cpu.clone()));
             assert_eq!(result.is_err(), setup.faulty.faults() == 1, "{what}: {result:?}");
+            if let (Err(e), true) = (&result, what.contains("System")) {
+                assert_eq!((e.kind(), number(e)), (ArrayErrorKind::Io, Some(FULL)), "{what}: {e}");
+            }
             setup.is_old_or_new(work, what);
             setup.succeeds_now(work, what);
         });

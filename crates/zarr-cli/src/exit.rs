@@ -23,7 +23,7 @@ pub(crate) enum Exit {
     /// A wrong command line.
     Usage = 2,
     NotFound = 3,
-    /// A failure of input or output without a code of its own.
+    /// A failure of input or output without a code of its own, such as a full disk.
     Io = 4,
     /// Stored bytes that do not match the metadata.
     Corrupt = 5,
@@ -37,7 +37,7 @@ pub(crate) enum Exit {
     Conflict = 9,
     /// A write may or may not have been applied; check what is stored.
     Uncertain = 10,
-    /// A size exceeds a limit, the disk space or the memory.
+    /// A size exceeds a limit or the memory.
     LimitExceeded = 11,
 }
 
@@ -93,7 +93,6 @@ impl Failure {
         let exit = match e.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Exit::NotFound,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Exit::PermissionDenied,
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Exit::LimitExceeded,
             _ => Exit::Io,
         };
         Self::new(exit, format!("{doing}: {e}"))

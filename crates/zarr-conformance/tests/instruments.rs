@@ -67,6 +67,7 @@ mod fault {
         // A put of "new" over "old": whether it succeeds, and what is stored.
         let table = [
             (Fault::ErrorBefore(UNCERTAIN), Some(false), "old"),
+            (Fault::System(28), Some(false), "old"),
             (Fault::ErrorAfter(UNCERTAIN), Some(false), "new"),
             (Fault::Delay(Duration::from_millis(1)), Some(true), "new"),
             (Fault::HangBefore, None, "old"),

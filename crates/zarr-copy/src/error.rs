@@ -34,7 +34,7 @@ struct Inner {
     kind: CopyErrorKind,
     message: String,
     is_of_source: bool,
-    source: Option<ArrayError>,
+    source: Option<HierarchyError>,
     others: Vec<CopyError>,
 }
 
@@ -116,15 +116,15 @@ impl CopyError {
 
 impl From<ArrayError> for CopyError {
     fn from(e: ArrayError) -> Self {
-        let mut error = Self::node(e.kind(), e.to_string());
-        error.0.source = Some(e);
-        error
+        HierarchyError::from(e).into()
     }
 }
 
 impl From<HierarchyError> for CopyError {
     fn from(e: HierarchyError) -> Self {
-        Self::node(e.kind(), e.to_string())
+        let mut error = Self::node(e.kind(), e.to_string());
+        error.0.source = Some(e);
+        error
     }
 }
 

@@ -339,7 +339,7 @@ impl Planner<'_> {
             }
             Found::Broken(e) | Found::Unlisted(e) => {
                 let message = format!("node {path:?}: {}", reason(&e, &path));
-                return Err(CopyError::node(e.kind(), message));
+                return Err(CopyError::from(e).with_message(message));
             }
             _ => {
                 let reason = "there is no metadata document, so this is not a node";

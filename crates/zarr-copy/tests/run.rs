@@ -1,13 +1,16 @@
 //! Runs of copies between stores in memory.
 
+use std::error::Error;
+use std::iter;
 use std::pin::Pin;
 use std::sync::Mutex;
 
 use futures_util::FutureExt;
+use zarr_conformance::instruments::{Fault, Faulty};
 use zarr_copy::zarr_hierarchy::zarr_array::blocking::Array;
-use zarr_copy::zarr_hierarchy::zarr_array::traits::{Key, Prefix};
+use zarr_copy::zarr_hierarchy::zarr_array::traits::{Key, Prefix, StoreError};
 use zarr_copy::zarr_hierarchy::zarr_array::{
-    ArrayMeta, Axis, DataType, Format, Selection, Storage, block_on,
+    ArrayErrorKind, ArrayMeta, Axis, DataType, Format, Selection, Storage, block_on,
 };
 use zarr_copy::zarr_hierarchy::{blocking::Group, standard};
 use zarr_copy::{Codecs, Copy, CopyErrorKind, Event, Lengths, RunOptions, blocking, marker};
@@ -88,6 +91,26 @@ fn a_dropped_run_is_no_node_and_is_resumed() {
     assert_eq!(e.kind(), CopyErrorKind::Taken);
     blocking::run(&plan, to.clone(), "/", RunOptions::new().resume(true), &|_| {}).unwrap();
     assert!(keys(&to).iter().any(is_document) && !keys(&to).contains(&marker::NAME.to_owned()));
+}
+
+#[test]
+fn a_full_disk_is_an_error_of_input_and_output_with_its_number() {
+    const FULL: i32 = 28;
+    for lengths in [vec![2, 4], vec![3, 2]] {
+        let plan = blocking::plan(&Copy::new(source(), "/", &standard()).chunks(Lengths::Shape(lengths)));
+        let plan = plan.unwrap();
+        for n in 1.. {
+            let (to, faulty) = Faulty::nth(&memory(), n, Fault::System(FULL));
+            let done = blocking::run(&plan, to, "/", RunOptions::new(), &|_| {});
+            if faulty.faults() == 0 {
+                break;
+            }
+            let e = done.unwrap_err();
+            let mut causes = iter::successors(e.source(), |e| (*e).source());
+            let number = causes.find_map(|e| e.downcast_ref::<StoreError>()?.raw_os_error());
+            assert_eq!((e.kind(), number), (CopyErrorKind::Node(ArrayErrorKind::Io), Some(FULL)), "{n}: {e}");
+        }
+    }
 }
 
 /// Stores in memory never make a run wait.

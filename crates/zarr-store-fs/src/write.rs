@@ -242,10 +242,7 @@ fn write_all(mut file: &File, parts: &[Bytes]) -> StoreResult<()> {
         while !rest.is_empty() {
             match file.write_vectored(rest) {
                 Ok(0) => {
-                    return Err(StoreError::new(
-                        StoreErrorKind::LimitExceeded,
-                        "no room for the whole value",
-                    ));
+                    return Err(StoreError::new(StoreErrorKind::Io, "no room for the whole value"));
                 }
                 Ok(n) => IoSlice::advance_slices(&mut rest, n),
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}

@@ -39,6 +39,9 @@ fn open_does_not_create_and_create_does_not_empty() {
     assert!(FsStore::open(path.join("a")).is_err(), "a file cannot be the root");
 }
 
+/// The number of a file that is too large, on all systems.
+const EFBIG: i32 = 27;
+
 /// A full disk, met halfway: here the limit of the file size, which holds for every user.
 #[test]
 fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
@@ -46,7 +49,8 @@ fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
     if let Ok(dir) = std::env::var(STORE) {
         let storage = Storage::from(FsStore::open(dir).unwrap());
         let e = block_on(storage.put(&key("k"), vec![1; 1 << 20])).unwrap_err();
-        assert_eq!((e.kind(), e.key()), (StoreErrorKind::LimitExceeded, Some("k")), "{e}");
+        assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("k")), "{e}");
+        assert_eq!(e.raw_os_error(), Some(EFBIG), "{e}");
         return;
     }
     let dir = TempDir::new().unwrap();
@@ -58,6 +62,22 @@ fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
     assert_eq!(block_on(storage.get(&key("k"), u64::MAX)).unwrap().unwrap(), "old");
     assert_eq!(names(dir.path()), BTreeSet::from(["k".to_owned()]));
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_to_is_named_by_its_number() {
+    use std::os::unix::fs::PermissionsExt;
+    const EACCES: i32 = 13;
+    let dir = TempDir::new().unwrap();
+    let storage = Storage::from(FsStore::open(dir.path()).unwrap());
+    let mode = |mode| fs::set_permissions(dir.path(), fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o555);
+    let put = block_on(storage.put(&key("k"), "v"));
+    mode(0o755);
+    // The superuser may write everywhere.
+    if let Err(e) = put {
+        assert_eq!((e.kind(), e.raw_os_error()), (StoreErrorKind::PermissionDenied, Some(EACCES)), "{e}");
+    }
 }
 
 #[test]

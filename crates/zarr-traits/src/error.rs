@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use crate::registry::ExtensionPoint;
@@ -30,13 +31,13 @@ pub enum StoreErrorKind {
         /// The size of the object in bytes, if the store knows it.
         size: Option<u64>,
     },
-    /// A limit of this process or of the store is exceeded: size, space, memory.
+    /// A limit of this process or of the store is exceeded: a size or memory.
     LimitExceeded,
     /// Stored bytes are damaged: an archive is not one, or a member does not match its checksum.
     Corrupt,
     /// The service is busy or down, or the connection broke. Nothing was applied. The same call may succeed later.
     Unavailable,
-    /// Any other input or output error.
+    /// Any other input or output error, such as a full disk: [`StoreError::raw_os_error`] tells which.
     Io,
 }
 
@@ -90,16 +91,33 @@ impl StoreError {
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
+
+    /// The number of the error of the operating system that caused this one, such as `ENOSPC` for a full disk, if any.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        let mut cause = self.source();
+        while let Some(e) = cause {
+            let io = e.downcast_ref::<io::Error>();
+            if let Some(number) = io.and_then(io::Error::raw_os_error) {
+                return Some(number);
+            }
+            // An `io::Error` has the source of the error that it wraps, not that error.
+            cause = match io.and_then(io::Error::get_ref) {
+                Some(wrapped) => Some(wrapped),
+                None => e.source(),
+            };
+        }
+        None
+    }
 }
 
-impl From<std::io::Error> for StoreError {
-    fn from(e: std::io::Error) -> Self {
-        use std::io::ErrorKind as E;
+/// Only memory is a limit of the process. A full disk, a quota and the largest size of a file are of kind
+/// [`Io`](StoreErrorKind::Io), with the [number of the system](StoreError::raw_os_error).
+impl From<io::Error> for StoreError {
+    fn from(e: io::Error) -> Self {
+        use io::ErrorKind as E;
         let kind = match e.kind() {
             E::PermissionDenied | E::ReadOnlyFilesystem => StoreErrorKind::PermissionDenied,
-            E::StorageFull | E::QuotaExceeded | E::FileTooLarge | E::OutOfMemory => {
-                StoreErrorKind::LimitExceeded
-            }
+            E::OutOfMemory => StoreErrorKind::LimitExceeded,
             E::InvalidFilename | E::InvalidInput => StoreErrorKind::InvalidArgument,
             E::Unsupported => StoreErrorKind::Unsupported,
             _ => StoreErrorKind::Io,
@@ -293,8 +311,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_memory_is_a_limit_among_errors_of_the_system() {
+        use io::ErrorKind as E;
+        for (kind, found) in [
+            (E::StorageFull, StoreErrorKind::Io),
+            (E::QuotaExceeded, StoreErrorKind::Io),
+            (E::FileTooLarge, StoreErrorKind::Io),
+            (E::OutOfMemory, StoreErrorKind::LimitExceeded),
+            (E::PermissionDenied, StoreErrorKind::PermissionDenied),
+            (E::ReadOnlyFilesystem, StoreErrorKind::PermissionDenied),
+        ] {
+            assert_eq!(StoreError::from(io::Error::from(kind)).kind(), found, "{kind}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_the_system_is_found_behind_any_layers() {
+        let number = || io::Error::from_raw_os_error(28);
+        let wrapped = || io::Error::new(io::ErrorKind::Unsupported, number());
+        let store = || StoreError::from(number()).with_key("k");
+        let uncertain = StoreError::new(StoreErrorKind::Uncertain, "no");
+        for e in [
+            store(),
+            StoreError::from(wrapped()),
+            uncertain.clone().with_source(store()),
+            uncertain.clone().with_source(io::Error::other(store())),
+            uncertain.clone().with_source(CodecError::corrupt("no").with_source(wrapped())),
+        ] {
+            assert_eq!(e.raw_os_error(), Some(28), "{e}");
+        }
+        assert_eq!(uncertain.with_source(io::Error::other("no")).raw_os_error(), None);
+    }
+
+    #[test]
     fn a_message_reads_from_outside_in() {
-        let e = StoreError::from(std::io::Error::from(std::io::ErrorKind::PermissionDenied)).with_key("a/b");
+        let e = StoreError::from(io::Error::from(io::ErrorKind::PermissionDenied)).with_key("a/b");
         assert_eq!(e.kind(), StoreErrorKind::PermissionDenied);
         assert_eq!(e.to_string(), "key \"a/b\": input or output failed: permission denied");
         let e = CodecError::corrupt("unexpected end of frame")

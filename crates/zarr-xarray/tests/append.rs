@@ -1,12 +1,14 @@
 //! Appends: what comes back, what is refused, what readers see, and several writers at once.
 
+use std::error::Error;
+use std::iter;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use zarr_conformance::instruments::{Counting, Fault, Faulty};
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::zarr_array::traits::{Prefix, StoreErrorKind};
+use zarr_hierarchy::zarr_array::traits::{Prefix, StoreError};
 use zarr_hierarchy::zarr_array::{NdVec, Storage, block_on, standard};
 use zarr_hierarchy::{GroupOptions, UseConsolidated};
 use zarr_store::MemoryStore;
@@ -203,6 +205,9 @@ fn an_append_with_an_old_handle_writes_nothing() {
     assert_eq!(content(&storage), before);
 }
 
+/// The number of a full disk in Linux.
+const FULL: i32 = 28;
+
 #[test]
 fn a_failed_append_is_undone_and_can_be_repeated() {
     let all = [0, 1, 2, 3];
@@ -210,11 +215,16 @@ fn a_failed_append_is_undone_and_can_be_repeated() {
         // The first call opens the dataset.
         for number in 2.. {
             let storage = memory();
-            let (faulty, layer) = Faulty::nth(&storage, number, Fault::ErrorBefore(StoreErrorKind::Io));
+            let (faulty, layer) = Faulty::nth(&storage, number, Fault::System(FULL));
             let appended = open(&faulty).append_with("time", days(3, 4), how);
             if layer.faults() == 0 {
                 appended.unwrap();
                 break;
+            }
+            if let Err(e) = &appended {
+                let mut causes = iter::successors(e.source(), |e| (*e).source());
+                let found = causes.find_map(|e| e.downcast_ref::<StoreError>()?.raw_os_error());
+                assert_eq!(found, Some(FULL), "{how:?}, call {number}: {e}");
             }
             let seen = open(&storage);
             let length = usize::try_from(seen.dimensions()["time"]).unwrap();

@@ -289,6 +289,23 @@ fn each_kind_of_fault_has_its_exit_code() {
     }
 }
 
+/// The disk is full, or a file may not become so large.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_of_input_and_output_and_no_limit() {
+    let folder = Folder::new();
+    cube(&folder);
+    cat(&folder, &["--format", "raw", "-o", "/dev/full"])
+        .fails(4, &["\"/dev/full\"", "No space left on device"]);
+    let document = array(&[4096], "int32", &[4096], &json!(0), &little());
+    folder.node("b.zarr", &document);
+    folder.write("b.zarr/c/0", [1; 4 * 4096]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$ZARR\" copy b.zarr c.zarr"]);
+    limited.current_dir(folder.path()).env("ZARR", crate::program());
+    Done::from(limited.output().unwrap()).exits(4).says(&["copy of array", "File too large"]);
+}
+
 #[test]
 fn the_form_of_the_public_conformance_tests_prints_lines() {
     let folder = Folder::new();

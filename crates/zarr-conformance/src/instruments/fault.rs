@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::pending;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,6 +20,8 @@ use zarr_traits::{
 pub enum Fault {
     /// The call fails without an effect.
     ErrorBefore(StoreErrorKind),
+    /// The call fails without an effect, by the error of the operating system that has this number.
+    System(i32),
     /// The call takes effect, but reports an error.
     ErrorAfter(StoreErrorKind),
     /// The call begins later.
@@ -199,6 +202,10 @@ impl Store for Faulty {
             let fault = self.fault(&op);
             match fault {
                 Some(Fault::ErrorBefore(kind)) => return Err(error(kind, &op)),
+                Some(Fault::System(number)) => {
+                    let e = StoreError::from(io::Error::from_raw_os_error(number));
+                    return Err(e.with_key(op.target()));
+                }
                 Some(Fault::HangBefore) => return pending().await,
                 Some(Fault::Delay(time)) => Delay::new(time).await,
                 _ => {}
