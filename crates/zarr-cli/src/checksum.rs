@@ -1,6 +1,7 @@
 //! `zarr checksum`: digests of elements, or of stored objects, and their verification.
 
 mod data;
+mod join;
 mod manifest;
 mod objects;
 

@@ -58,6 +58,7 @@ mod select;
 mod serve;
 mod similar;
 mod slabs;
+mod sparse;
 mod stats;
 mod stdout;
 mod stored;

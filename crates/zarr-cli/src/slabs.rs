@@ -96,7 +96,7 @@ impl<'a> Slabs<'a> {
 }
 
 /// Returns the largest number of chunks that a selection can touch in a dimension.
-fn chunks(grid: &dyn ChunkGrid, dim: usize, pick: &Pick) -> u128 {
+pub(crate) fn chunks(grid: &dyn ChunkGrid, dim: usize, pick: &Pick) -> u128 {
     let Some((first, last)) = pick.bounds() else { return 1 };
     match (grid.find(dim, first), grid.find(dim, last)) {
         (Some(first), Some(last)) => u128::from((last - first).min(pick.count - 1)) + 1,

@@ -22,7 +22,8 @@ use crate::json;
 use crate::labels::Around;
 use crate::progress::Progress;
 use crate::select::{Part, Pick};
-use crate::slabs::{Budget, Slabs};
+use crate::slabs::Slab;
+use crate::sparse::{self, Part as Piece, Parts};
 use crate::stdout::print;
 use crate::stores::Stores;
 use crate::table::Table;
@@ -32,8 +33,8 @@ use summary::{Element, Number, Summary};
 
 /// Show the extremes, the mean, the deviation and the histogram of an array, or a line for each array in a group.
 ///
-/// Reads every selected element once, in bounded memory. Chunks that are not stored count as the fill value. Extremes of
-/// integers are exact. NaN counts as missing. Infinities count in the extremes, and not in mean, deviation and histogram.
+/// Reads every selected element once, in bounded memory. Chunks that are not stored count as the fill value, and take no
+/// time if the store can list. Extremes of integers are exact. NaN counts as missing. Infinities count in the extremes, and not in mean, deviation and histogram.
 /// The standard deviation is that of all elements, as in NumPy.
 ///
 /// The bins of the histogram are as wide as a power of two and begin at multiples of that, so that their counts are exact
@@ -115,13 +116,24 @@ fn as_stored(array: &Array, picks: &[Pick], progress: &Progress) -> Result<Stats
     let (size, fill, mut sum) = (array.data_type().memory_size(), array.fill().bytes(), Summary::default());
     // An array without elements shows its data type as well.
     part(array.data_type(), &[], fill)?;
-    for slab in Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
-        let Elements::Fixed(bytes) = Elements::read(array, slab.selection(picks))? else {
-            return Err(unsupported(array.data_type()));
+    sparse::elements(picks)?;
+    Parts::of(picks, array, size)?.each(|piece| {
+        let bytes = match piece {
+            Piece::Read(slab) => {
+                let Elements::Fixed(bytes) = Elements::read(array, slab.selection(picks))? else {
+                    return Err(unsupported(array.data_type()));
+                };
+                sum.merge(part(array.data_type(), &bytes, fill)?);
+                bytes.len() as u64
+            }
+            Piece::Absent(_, count) => {
+                sum.merge(part(array.data_type(), fill, fill)?.times(count));
+                u64::try_from(count.saturating_mul(size as u128)).unwrap_or(u64::MAX)
+            }
         };
-        sum.merge(part(array.data_type(), &bytes, fill)?);
-        progress.add(bytes.len() as u64);
-    }
+        progress.add(bytes);
+        Ok(())
+    })?;
     Ok(Stats { sum, meaning: Meaning::Numbers, has_fill: true })
 }
 
@@ -158,26 +170,47 @@ fn unsupported(data_type: &DataType) -> Failure {
 /// Summarises the elements as the attributes say.
 fn as_decoded(part: &decoded::Part, array: &Array, progress: &Progress) -> Result<Stats, Failure> {
     let (mut sum, mut meaning) = (Summary::default(), Meaning::Numbers);
-    for slab in part.slabs(array) {
-        let values = decoded::read(&part.variable, &part.picks, &slab)?.read_any()?;
-        sum.merge(match values {
-            Decoded::Times { times, .. } => {
-                meaning = Meaning::Times(times.calendar(), times.unit());
-                Summary::of(times.values(), |count: i64| count == NOT_A_TIME, None)?
-            }
-            Decoded::Booleans(values) => {
-                let numbers: Vec<f64> = values
-                    .into_iter()
-                    .map(|value| value.map_or(f64::NAN, |value| f64::from(u8::from(value))))
-                    .collect();
-                Summary::of(&numbers, |_| false, None)?
-            }
-            Decoded::Numbers(values) => numbers(values)?,
-            _ => return Err(Failure::unsupported("the decoded elements are neither numbers nor times")),
-        });
-        progress.add(slab.count.iter().product());
-    }
+    sparse::elements(&part.picks)?;
+    // All elements that are not stored are decoded to the same value.
+    let mut absent: Option<Summary> = None;
+    part.parts(array)?.each(|piece| {
+        let (slab, count) = match piece {
+            Piece::Read(slab) => (slab, None),
+            Piece::Absent(start, count) => (Slab { count: vec![1; start.len()], start }, Some(count)),
+        };
+        let found = match (&absent, count) {
+            (Some(one), Some(_)) => one.clone(),
+            _ => summed(decoded::read(&part.variable, &part.picks, &slab)?.read_any()?, &mut meaning)?,
+        };
+        let Some(count) = count else {
+            sum.merge(found);
+            progress.add(slab.count.iter().product());
+            return Ok(());
+        };
+        sum.merge(absent.insert(found).clone().times(count));
+        progress.add(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(())
+    })?;
     Ok(Stats { sum, meaning, has_fill: false })
+}
+
+/// Summarises decoded elements. Changes `meaning` if they are times.
+fn summed(values: Decoded, meaning: &mut Meaning) -> Result<Summary, Failure> {
+    match values {
+        Decoded::Times { times, .. } => {
+            *meaning = Meaning::Times(times.calendar(), times.unit());
+            Summary::of(times.values(), |count: i64| count == NOT_A_TIME, None)
+        }
+        Decoded::Booleans(values) => {
+            let numbers: Vec<f64> = values
+                .into_iter()
+                .map(|value| value.map_or(f64::NAN, |value| f64::from(u8::from(value))))
+                .collect();
+            Summary::of(&numbers, |_| false, None)
+        }
+        Decoded::Numbers(values) => numbers(values),
+        _ => Err(Failure::unsupported("the decoded elements are neither numbers nor times")),
+    }
 }
 
 /// Summarises decoded numbers.
@@ -226,7 +259,7 @@ impl Stats {
 
     fn to_text(&self, bins: usize) -> String {
         let sum = &self.sum;
-        let share = |part: u64| match sum.count {
+        let share = |part: u128| match sum.count {
             0 => "0".to_owned(),
             all => format!("{part} ({:.3} %)", 100.0 * part as f64 / all as f64),
         };
@@ -249,15 +282,20 @@ impl Stats {
 
     /// Returns a bar for each bin.
     fn bars(&self, bins: &[Bin]) -> String {
-        const LONGEST: u64 = 40;
+        const LONGEST: f64 = 40.0;
         let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
         let mut table = Table::default();
         let only = self.sum.extremes.filter(|(low, high)| low == high && bins.len() == 1);
         for Bin { from, to, count } in bins {
             let [from, to] = [from, to].map(|end| self.shown(Number::Float(*end)));
             let range = only.map_or_else(|| format!("{from} to {to}"), |(number, _)| self.shown(number));
-            let length = u128::from(*count) * u128::from(LONGEST) / u128::from(most);
-            let bar = "#".repeat(usize::try_from(length).unwrap_or(0));
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is at most `LONGEST`"
+            )]
+            let length = (*count as f64 * LONGEST / most as f64) as usize;
+            let bar = "#".repeat(length);
             table.row([&range, &count.to_string(), &bar]);
         }
         table.to_text("  ")

@@ -20,6 +20,7 @@ use crate::output::Output;
 use crate::picture;
 use crate::select::Pick;
 use crate::slabs::{Budget, Slab, Slabs};
+use crate::sparse::Parts;
 use crate::stores::Stores;
 use crate::target::Target;
 
@@ -64,6 +65,11 @@ impl Part {
     /// Cuts the part into slabs that fit into memory.
     pub(crate) fn slabs<'a>(&'a self, array: &'a Array) -> Slabs<'a> {
         Slabs::new(&self.picks, array.chunk_grid(), size(self.variable.data_type()), Budget::DEFAULT)
+    }
+
+    /// Splits the part into what is stored and what is not.
+    pub(crate) fn parts<'a>(&'a self, array: &'a Array) -> Result<Parts<'a>, Failure> {
+        Parts::of(&self.picks, array, size(self.variable.data_type()))
     }
 
     /// Prints the part in all formats but tables.

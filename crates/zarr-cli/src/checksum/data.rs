@@ -2,11 +2,12 @@
 //!
 //! The digest of a node is the SHA-256 of a head and the digests of its blocks, each of 32 bytes. A block is the
 //! SHA-256 of 65,536 elements in C order; the last one may have fewer. Blocks do not depend on chunks, and threads hash
-//! several at a time. The README of this crate defines the bytes.
+//! several at a time. Very many digests are joined in a tree, so that elements that are not stored take no time. The
+//! README of this crate defines the bytes.
 
 use std::sync::Mutex;
 
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 use zarr_array::DataType;
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
@@ -19,9 +20,11 @@ use crate::elements::Elements;
 use crate::exit::Failure;
 use crate::progress::Progress;
 use crate::select::Pick;
-use crate::slabs::{Budget, Slabs};
+use crate::sparse::{self, Part, Parts};
 use crate::target::Target;
 use crate::walk::{Source, walk};
+
+use super::join::{Digest, Joined};
 
 /// The number of elements in a block.
 const BLOCK: usize = 1 << 16;
@@ -105,36 +108,84 @@ fn array_digest(
     with_attributes: bool,
     progress: &Progress,
 ) -> Result<String, Failure> {
-    let mut whole = Sha256::new_with_prefix(head(node, Some(array.data_type()), with_attributes));
+    let whole = Sha256::new_with_prefix(head(node, Some(array.data_type()), with_attributes));
     let picks: Vec<Pick> = array.shape().iter().map(|len| Pick::range(0..*len)).collect();
     let size = array.data_type().size().unwrap_or(VARIABLE);
-    let mut blocks = Blocks::default();
-    for slab in Slabs::new(&picks, array.chunk_grid(), size, Budget::DEFAULT) {
-        let elements = Elements::read(array, slab.selection(&picks))?;
-        blocks.add(array, elements, &mut whole)?;
+    let mut blocks = Blocks {
+        array,
+        open: Sha256::new(),
+        count: 0,
+        joined: Joined::new(whole, sparse::elements(&picks)?.div_ceil(BLOCK as u128)),
+        filled: None,
+    };
+    Parts::of(&picks, array, size)?.each(|part| {
+        match part {
+            Part::Read(slab) => blocks.add(Elements::read(array, slab.selection(&picks))?)?,
+            Part::Absent(_, count) => blocks.add_filled(count),
+        }
         progress.add(1);
-    }
-    blocks.end(&mut whole);
-    Ok(hexadecimal(&whole.finalize()))
+        Ok(())
+    })?;
+    blocks.end();
+    Ok(hexadecimal(&blocks.joined.end()))
 }
 
 /// Hashes elements block by block. A slab may end inside of a block.
-#[derive(Default)]
-struct Blocks {
+struct Blocks<'a> {
+    array: &'a Array,
     /// The block that is not complete, and the number of its elements.
     open: Sha256,
     count: usize,
+    /// The digests of the complete blocks.
+    joined: Joined,
+    /// The digest of a block of fill values.
+    filled: Option<Digest>,
 }
 
-impl Blocks {
-    /// Adds elements, and the digests of complete blocks to `whole`.
-    fn add(&mut self, array: &Array, elements: Elements, whole: &mut Sha256) -> Result<(), Failure> {
+impl Blocks<'_> {
+    /// Adds elements that have the fill value.
+    fn add_filled(&mut self, count: u128) {
+        let mut element = self.array.fill().bytes().to_vec();
+        match self.array.data_type().size() {
+            Some(_) if cfg!(target_endian = "big") => self.array.data_type().swap_bytes(&mut element),
+            Some(_) => {}
+            None => drop(element.splice(0..0, (element.len() as u64).to_le_bytes())),
+        }
+        let fill = |block: &mut Sha256, count: usize| {
+            // Few large updates are faster than many small ones.
+            let some = element.repeat((1 << 12) / element.len().max(1) + 1);
+            let at_once = some.len() / element.len().max(1);
+            (0..count / at_once).for_each(|_| block.update(&some));
+            (0..count % at_once).for_each(|_| block.update(&element));
+        };
+        let of = |count: u128| usize::try_from(count).unwrap_or(BLOCK);
+        let first = if self.count == 0 { 0 } else { count.min((BLOCK - self.count) as u128) };
+        fill(&mut self.open, of(first));
+        self.count += of(first);
+        if self.count == BLOCK {
+            self.end();
+        }
+        let (complete, rest) = ((count - first) / BLOCK as u128, (count - first) % BLOCK as u128);
+        if complete > 0 {
+            let digest = *self.filled.get_or_insert_with(|| {
+                let mut block = Sha256::new();
+                fill(&mut block, BLOCK);
+                block.finalize().into()
+            });
+            self.joined.repeat(digest, complete);
+        }
+        fill(&mut self.open, of(rest));
+        self.count += of(rest);
+    }
+
+    /// Adds elements.
+    fn add(&mut self, elements: Elements) -> Result<(), Failure> {
         let (fixed, variable, size) = match elements {
             Elements::Fixed(mut bytes) => {
                 if cfg!(target_endian = "big") {
-                    array.data_type().swap_bytes(&mut bytes);
+                    self.array.data_type().swap_bytes(&mut bytes);
                 }
-                (bytes, Vec::new(), array.data_type().size().unwrap_or(1).max(1))
+                (bytes, Vec::new(), self.array.data_type().size().unwrap_or(1).max(1))
             }
             Elements::Variable(contents) => (Vec::new(), contents, 0),
         };
@@ -153,7 +204,7 @@ impl Blocks {
         hash(&mut self.open, 0, first);
         self.count += first;
         if self.count == BLOCK {
-            self.end(whole);
+            self.end();
         }
         let complete = (all - first) / BLOCK;
         let digests = Mutex::new(vec![[0; 32]; complete]);
@@ -168,11 +219,8 @@ impl Blocks {
         };
         let width = std::thread::available_parallelism().map_or(1, usize::from).min(complete);
         crew::each(width, (0..complete).map(Ok), |_| 1, job)?;
-        digests
-            .into_inner()
-            .unwrap_or_else(|e| e.into_inner())
-            .iter()
-            .for_each(|digest| whole.update(digest));
+        let digests = digests.into_inner().unwrap_or_else(|e| e.into_inner());
+        digests.into_iter().for_each(|digest| self.joined.push(digest));
         let rest = first + complete * BLOCK;
         hash(&mut self.open, rest, all);
         self.count += all - rest;
@@ -180,9 +228,9 @@ impl Blocks {
     }
 
     /// Adds the digest of the open block, if it has elements.
-    fn end(&mut self, whole: &mut Sha256) {
+    fn end(&mut self) {
         if self.count > 0 {
-            whole.update(self.open.finalize_reset());
+            self.joined.push(self.open.finalize_reset().into());
             self.count = 0;
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct Histogram {
     /// The binary logarithm of the width; `None` without numbers.
     exponent: Option<i32>,
     /// The counts by the number of the bin: bin 3 begins at three times the width.
-    counts: BTreeMap<i64, u64>,
+    counts: BTreeMap<i64, u128>,
 }
 
 /// A bin: the numbers from `from` up to, but not including, `to`.
@@ -24,7 +24,7 @@ pub(super) struct Histogram {
 pub(super) struct Bin {
     pub(super) from: f64,
     pub(super) to: f64,
-    pub(super) count: u64,
+    pub(super) count: u128,
 }
 
 impl Histogram {
@@ -45,10 +45,15 @@ impl Histogram {
         self.count(run);
     }
 
-    fn count(&mut self, (bin, count): (i64, u64)) {
+    fn count(&mut self, (bin, count): (i64, u128)) {
         if count > 0 {
             *self.counts.entry(bin).or_default() += count;
         }
+    }
+
+    /// Multiplies all counts.
+    pub(super) fn times(&mut self, times: u128) {
+        self.counts.values_mut().for_each(|count| *count *= times);
     }
 
     /// Adds the counts of another histogram.
@@ -177,7 +182,7 @@ mod tests {
                     assert!(bins[0].from <= low && high < bins[bins.len() - 1].to);
                     for Bin { from, to, count } in bins {
                         let inside = numbers.iter().filter(|n| (from..to).contains(*n)).count();
-                        assert_eq!(count, inside as u64, "{from} {to}");
+                        assert_eq!(count, inside as u128, "{from} {to}");
                     }
                 }
             }
@@ -189,7 +194,7 @@ mod tests {
         for numbers in [&[0.0][..], &[-0.0, f64::MIN_POSITIVE / 4.0], &[f64::MAX, f64::MIN], &[1e300, 1e-300]]
         {
             let bins = of(numbers).bins(10);
-            assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), numbers.len() as u64, "{numbers:?}");
+            assert_eq!(bins.iter().map(|bin| bin.count).sum::<u128>(), numbers.len() as u128, "{numbers:?}");
         }
         assert_eq!(Histogram::default().bins(10), []);
         assert_eq!([0, 1, 2].map(|most| of(&[-3.0, 2e9]).bins(most).len()), [0, 2, 2]);

@@ -20,16 +20,16 @@ const SHARE: usize = 1 << 18;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Summary {
     /// All elements.
-    pub(super) count: u64,
+    pub(super) count: u128,
     /// NaN, or the values that mean a missing element.
-    pub(super) missing: u64,
+    pub(super) missing: u128,
     /// Infinities: they count in the extremes, and not in mean, deviation and histogram.
-    pub(super) infinite: u64,
+    pub(super) infinite: u128,
     /// Elements that equal the fill value.
-    pub(super) fill: u64,
+    pub(super) fill: u128,
     /// The smallest and the largest element.
     pub(super) extremes: Option<(Number, Number)>,
-    finite: u64,
+    finite: u128,
     mean: f64,
     /// The sum of the squares of the distances from the mean.
     squares: f64,
@@ -118,7 +118,7 @@ impl Summary {
         let there = || elements.iter().filter(is_there).copied();
         let finite = || there().map(Element::to_f64).filter(|number| number.is_finite());
         let mut extremes: Option<(T, T)> = None;
-        let (mut count, mut sum, mut present) = (0_u64, 0.0, 0_u64);
+        let (mut count, mut sum, mut present) = (0_u128, 0.0, 0_u128);
         for element in there() {
             let (low, high) = extremes.unwrap_or((element, element));
             extremes = Some((
@@ -140,16 +140,28 @@ impl Summary {
             histogram.add(finite(), ends.0, ends.1);
         }
         Self {
-            count: elements.len() as u64,
-            missing: elements.len() as u64 - present,
+            count: elements.len() as u128,
+            missing: elements.len() as u128 - present,
             infinite: present - count,
-            fill: elements.iter().filter(is_equal).count() as u64,
+            fill: elements.iter().filter(is_equal).count() as u128,
             extremes: extremes.map(|(low, high)| (low.exact(), high.exact())),
             finite: count,
             mean,
             squares: finite().map(|number| (number - mean) * (number - mean)).sum(),
             histogram,
         }
+    }
+
+    /// Returns what is known of `times` elements that equal this one, or of `times` repetitions of these.
+    pub(super) fn times(mut self, times: u128) -> Self {
+        for count in
+            [&mut self.count, &mut self.missing, &mut self.infinite, &mut self.fill, &mut self.finite]
+        {
+            *count *= times;
+        }
+        self.squares *= times as f64;
+        self.histogram.times(times);
+        self
     }
 
     /// Adds what is known of other elements.
@@ -210,10 +222,25 @@ mod tests {
         let squares = finite.iter().map(|n| (n - mean).powi(2)).sum::<f64>();
         assert_eq!((sum.count, sum.missing, sum.infinite), (1_000_003, 1001, 1001));
         assert_eq!(sum.extremes, Some((Number::Float(1e6), Number::Float(f64::INFINITY))));
-        assert_eq!(sum.fill, finite.iter().filter(|n| **n == 1e6).count() as u64);
+        assert_eq!(sum.fill, finite.iter().filter(|n| **n == 1e6).count() as u128);
         assert!((sum.mean().unwrap() - mean).abs() < 1e-6);
         assert!((sum.deviation().unwrap() - (squares / finite.len() as f64).sqrt()).abs() < 1e-6);
-        assert_eq!(sum.histogram.bins(8).iter().map(|bin| bin.count).sum::<u64>(), finite.len() as u64);
+        assert_eq!(sum.histogram.bins(8).iter().map(|bin| bin.count).sum::<u128>(), finite.len() as u128);
+    }
+
+    #[test]
+    fn repeated_elements_are_summed_as_if_each_was_there() {
+        let of = |elements: &[f64]| Summary::of(elements, |_| false, Some(2.5)).unwrap();
+        let mut sum = of(&[1.0, 4.0]);
+        sum.merge(of(&[2.5]).times(1000));
+        sum.merge(of(&[f64::NAN]).times(3));
+        let wanted = of(&[vec![1.0, 4.0], vec![2.5; 1000], vec![f64::NAN; 3]].concat());
+        let counts = |sum: &Summary| [sum.count, sum.missing, sum.infinite, sum.fill, sum.finite];
+        assert_eq!(counts(&sum), counts(&wanted));
+        assert_eq!((sum.extremes, sum.histogram.bins(9)), (wanted.extremes, wanted.histogram.bins(9)));
+        assert!((sum.mean - wanted.mean).abs() < 1e-12 && (sum.squares - wanted.squares).abs() < 1e-9);
+        sum.merge(of(&[7.0]).times(1 << 126));
+        assert!((sum.mean - 7.0).abs() < 1e-12 && sum.deviation().unwrap() < 1e-9, "{sum:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::args;
-use crate::harness::{Done, Folder, array, le, with, zarr};
+use crate::harness::{Done, Folder, array, base, le, with, zarr};
 
 fn checksum(folder: &Folder, path: &str, options: &[&str]) -> Done {
     let options = options.iter().map(Into::into);
@@ -86,6 +86,47 @@ fn the_digest_is_defined_by_bytes() {
     // head = b'zarr-data-1\narray\n"string"\n[3]\n', sha256(head + sha256(block).digest()).
     let wanted = "zarr-data-1:247ade90068df9804a8ee54c2400a8996b9ee81ef1e1fceb0d9f6608bd8685e8  /\n";
     assert_eq!(checksum(&folder, "s.zarr", &[]).ok().text(), wanted);
+}
+
+/// Of Python's hashlib, by the definition in the README.
+#[test]
+fn chunks_that_are_not_stored_take_no_time() {
+    let folder = Folder::new();
+    let path = folder.base("some.zarr");
+    // A thousand million chunks, one of which is stored.
+    folder.node("some.zarr", &with(base(), &json!({ "shape": [2_000_000_000] })));
+    let trace = folder.join("trace");
+    let done = zarr(args!["checksum", &path, "--trace", &trace]).ok();
+    let digest = "64bc439c98956e2b7948b663660d73d0eb97572cd12b6d476a08dd4a9dd59905";
+    assert_eq!(done.text(), format!("zarr-data-1:{digest}  /\n"));
+    assert!(std::fs::read_to_string(trace).unwrap().lines().count() < 10);
+    // Digests are joined twice: 2^44, 2^28, 2^12.
+    let bytes = json!([{ "name": "bytes" }]);
+    folder.node("none.zarr", &array(&[1 << 60], "uint8", &[1], &json!(7), &bytes));
+    let digest = "4a524ff7601c1a957dbf43820186315f7993709b7caa243be27afd95a8f16ae0";
+    assert_eq!(checksum(&folder, "none.zarr", &[]).ok().text(), format!("zarr-data-1:{digest}  /\n"));
+}
+
+/// Many chunks are listed and few are read, so both ways have the same elements here.
+#[test]
+fn chunks_that_are_not_stored_have_the_elements_that_are_read() {
+    let folder = Folder::new();
+    let bytes = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+    for (data_type, fill, codecs) in [
+        ("bool", json!(true), &bytes),
+        ("int16", json!(-5), &bytes),
+        ("float64", json!("NaN"), &bytes),
+        ("complex64", json!([1.5, "-Infinity"]), &bytes),
+        ("r24", json!([1, 2, 3]), &bytes),
+        ("string", json!("é"), &json!(["vlen-utf8"])),
+        ("bytes", json!("AQI="), &json!(["vlen-bytes"])),
+    ] {
+        let digest = |chunk: [u64; 2]| {
+            folder.node("a.zarr", &array(&[300, 500], data_type, &chunk, &fill, codecs));
+            checksum(&folder, "a.zarr", &[]).ok().text().to_owned()
+        };
+        assert_eq!(digest([2, 7]), digest([300, 500]), "{data_type}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::args;
-use crate::harness::{Folder, array, le, zarr};
+use crate::harness::{Folder, array, base, le, with, zarr};
 use crate::weather::weather;
 
 fn stats(folder: &Folder, name: &str, options: &[&str]) -> Value {
@@ -37,6 +37,32 @@ fn stored_elements_are_summed() {
     let counts: u64 =
         part["histogram"].as_array().unwrap().iter().map(|bin| bin["count"].as_u64().unwrap()).sum();
     assert_eq!(counts, 4);
+}
+
+#[test]
+fn chunks_that_are_not_stored_take_no_time() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    let (path, trace) = (folder.base("h.zarr/a"), folder.join("trace"));
+    // A thousand million chunks, one of which is stored, with the elements 1 and 2.
+    let attributes = json!({ "scale_factor": 2.0, "add_offset": -14.0 });
+    let changes = json!({ "shape": [2_000_000_000], "attributes": attributes, "dimension_names": ["x"] });
+    folder.node("h.zarr/a", &with(base(), &changes));
+    let done = zarr(args!["stats", "--json", &path, "--trace", &trace]).ok().json();
+    assert_eq!((&done["elements"], &done["fill"]), (&json!(2_000_000_000), &json!(1_999_999_998)));
+    assert_eq!((&done["minimum"], &done["maximum"]), (&json!(1), &json!(7)));
+    assert!((done["mean"].as_f64().unwrap() - (7.0 - 11.0 / 2e9)).abs() < 1e-12, "{done}");
+    assert!((done["deviation"].as_f64().unwrap() - (61.0_f64 / 2e9).sqrt()).abs() < 1e-12, "{done}");
+    assert!(std::fs::read_to_string(&trace).unwrap().lines().count() < 10);
+    let part = stats(&folder, "h.zarr/a", &["--decode", "-s", "1:1999999999"]);
+    assert_eq!((&part["elements"], &part["maximum"]), (&json!(1_999_999_998), &json!(0.0)));
+    assert_eq!(part["minimum"], json!(-10.0));
+    // 2^60 chunks, and more elements than 64 bits count.
+    let bytes = json!([{ "name": "bytes" }]);
+    folder.node("none.zarr", &array(&[1 << 60, 100], "uint8", &[1, 100], &json!(7), &bytes));
+    let none = zarr(args!["stats", folder.join("none.zarr")]).ok();
+    let wanted = format!("elements    {}\n", 100_u128 << 60);
+    assert!(none.text().starts_with(&wanted) && none.text().contains("mean        7\n"), "{}", none.text());
 }
 
 #[test]
