@@ -9,7 +9,7 @@ use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes, inner_codecs};
 use zarr_array::meta::{ArrayMeta, Format, Ignore, NodeMeta};
-use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
+use zarr_array::traits::{KeyEncoding, Prefix};
 use zarr_array::{DataType, Limits, Registry, block_on};
 use zarr_hierarchy::Found;
 use zarr_hierarchy::blocking::Group;
@@ -58,6 +58,16 @@ pub(crate) struct Grid {
     /// The number of chunks in each dimension.
     pub(crate) counts: Vec<u64>,
     pub(crate) keys: Arc<dyn KeyEncoding>,
+}
+
+impl Grid {
+    /// Returns `None` if the grid or the keys are not understood.
+    pub(crate) fn of(meta: &ArrayMeta, registry: &Registry, limits: &Limits) -> Option<Self> {
+        let (grid, keys) =
+            (meta.chunk_grid(registry, limits).ok()?, meta.key_encoding(registry, limits).ok()?);
+        let counts = meta.shape().iter().enumerate().map(|(dim, length)| grid.count(dim, *length));
+        Some(Self { counts: counts.collect(), keys })
+    }
 }
 
 /// The target node and the nodes below it, parents before children. They are read while they are listed, and none is kept.
@@ -231,12 +241,10 @@ impl Layout {
     fn new(meta: &ArrayMeta, data_type: Option<&DataType>, registry: &Registry) -> Self {
         let (document, limits) = (meta.document(), Limits::default());
         let grid = meta.chunk_grid(registry, &limits).ok();
-        let keys = meta.key_encoding(registry, &limits).ok();
         let shape = document.shape();
         let size = data_type.and_then(DataType::size).map(|size| size as u128);
-        let counts = |grid: &dyn ChunkGrid| (0..shape.len()).map(|dim| grid.count(dim, shape[dim])).collect();
         Self {
-            grid: grid.as_ref().zip(keys).map(|(grid, keys)| Grid { counts: counts(&**grid), keys }),
+            grid: Grid::of(meta, registry, &limits),
             uncompressed: size.and_then(|size| product(shape)?.checked_mul(size)),
             shape: shape.to_vec(),
             chunk_grid: document.chunk_grid().clone(),

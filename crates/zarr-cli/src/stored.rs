@@ -90,6 +90,12 @@ pub(crate) fn chunk(name: &str, keys: &dyn KeyEncoding, counts: &[u64]) -> Resul
     }
 }
 
+/// Whether an object of this name may be a chunk of some array, by its numbers.
+pub(crate) fn may_be_chunk(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last == "c" || last.strip_prefix("c.").unwrap_or(last).split('.').all(|part| part.parse::<u64>().is_ok())
+}
+
 /// The stored objects of an array, without its documents.
 #[derive(Debug)]
 pub(crate) struct Stored<'a> {

@@ -3,6 +3,7 @@
 mod conventions;
 mod data;
 mod finding;
+mod leftovers;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use zarr_hierarchy::{Difference, Found, GroupOptions};
 use conventions::Conventions;
 use data::Checked;
 use finding::{Finding, Weight};
+use leftovers::Leftovers;
 
 use crate::colour::{Look, on_stdout};
 use crate::exit::{Exit, Outcome, line};
@@ -30,8 +32,8 @@ use crate::walk::{NO_NODE, Source, Visit, odd_paths, walk};
 ///
 /// An error is a deviation from the specification (even if other verbs tolerate it, because the meaning is clear), or
 /// something that this command cannot read. A warning is valid, but some implementation cannot read it or reads it
-/// wrongly; a difference between consolidated metadata and the documents is a warning. Chunks are read only with
-/// `--data`. Exits with 1 if there are errors in the metadata, and with 5 if a chunk is corrupt.
+/// wrongly; a difference between consolidated metadata and the documents is a warning, and so are chunks that no array has,
+/// as far as they are in a listing of 100,000 objects. Chunks are read only with `--data`. Exits with 1 if there are errors in the metadata, and with 5 if a chunk is corrupt.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -68,12 +70,17 @@ Examples:
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let mut report = Report::default();
-    let mut nodes = Vec::new();
+    let (mut nodes, mut leftovers) = (Vec::new(), Leftovers::default());
     for visit in walk(&target, Source::DOCUMENTS, usize::MAX)? {
         if args.conventions.are_chosen()
             && let Found::Node(node) = &visit.found
         {
             nodes.push((visit.path(), node.clone()));
+        }
+        match &visit.found {
+            Found::Node(node) => leftovers.add(&visit.path(), Some(node)),
+            Found::Broken(_) => leftovers.add(&visit.path(), None),
+            _ => {}
         }
         match target.lists() {
             true => report.add(&target, visit),
@@ -81,6 +88,9 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
     }
     args.conventions.check(&target, nodes, &mut report)?;
+    if target.lists() {
+        report.add_leftovers(&target, leftovers, args.data);
+    }
     let is_shown = |finding: &Finding| {
         finding.weight >= args.severity
             && !args.ignore.iter().any(|code| code.eq_ignore_ascii_case(finding.code))
@@ -180,6 +190,20 @@ impl Report {
                 self.nodes.push(Node { path, kind: "none", findings: vec![gone] });
             }
             Err(_) => self.add(target, named),
+        }
+    }
+
+    /// Adds the objects that no node has. With `--data` those of arrays are found when the chunks are read.
+    fn add_leftovers(&mut self, target: &Target, mut leftovers: Leftovers, reads_data: bool) {
+        if let Err(e) = leftovers.look(target)
+            && !self.nodes.iter().flat_map(|node| &node.findings).any(|finding| finding.code == "unreadable")
+            && let Some(node) = self.nodes.first_mut()
+        {
+            let message = format!("not all objects can be listed: {}", e.message());
+            node.findings.push(Finding::of("unreadable", String::new(), message));
+        }
+        for node in self.nodes.iter_mut().filter(|node| !(reads_data && node.kind == "array")) {
+            node.findings.extend(leftovers.of(&node.path));
         }
     }
 

@@ -19,6 +19,7 @@ use crate::around;
 use crate::copy;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::stdout::print;
+use crate::stored::may_be_chunk;
 use crate::stores::Stores;
 use crate::target::{Target, is_document};
 
@@ -103,14 +104,10 @@ fn check_foreign(args: &Args, storage: &Storage, place: &Prefix) -> Result<(), F
 /// Whether a copy may have written an object of this name, relative to its place: a document, a chunk, or what a copy keeps
 /// about itself. The documents of an unfinished copy are not there yet, so chunks are known by their numbers.
 fn is_of_copy(below: &str) -> bool {
-    let is_chunk = |name: &str| {
-        name == "c"
-            || name.strip_prefix("c.").unwrap_or(name).split('.').all(|part| part.parse::<u64>().is_ok())
-    };
     let is_own = |name: &str| name.starts_with(".zarr-copy.");
     let last = below.rsplit('/').next().unwrap_or(below);
     let is_hidden = below.split('/').any(|name| name.starts_with('.') && !is_document(name));
-    below.split('/').any(is_own) || !is_hidden && (is_document(last) || is_chunk(last))
+    below.split('/').any(is_own) || !is_hidden && (is_document(last) || may_be_chunk(last))
 }
 
 /// Lists what is directly in the place.

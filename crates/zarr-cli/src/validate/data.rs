@@ -147,7 +147,7 @@ fn broken(place: Place, e: &ArrayError) -> Finding {
     Finding::of(code, String::new(), message).exits(exit).at(place)
 }
 
-fn stray(key: &Key, why: &str) -> Finding {
+pub(super) fn stray(key: &Key, why: &str) -> Finding {
     let place = Place { key: key.to_string(), ..Place::default() };
     let finding = Finding::of("stray-object", String::new(), why.to_owned()).at(place);
     Finding { weight: Weight::Warning, ..finding }

@@ -104,7 +104,9 @@ impl Finding {
             ),
             "stray-object" => (
                 "stray object",
-                "The object lies below the array, and no chunk of the array has this key. Readers ignore it.",
+                "No node has the object. Readers ignore it. But a chunk of an array that was larger or is erased becomes \
+                 elements again, if an array gets it: `zarr resize` to the shape that the array has, or an erased object, \
+                 prevents that.",
             ),
             "missing-chunks" => (
                 "missing chunks",

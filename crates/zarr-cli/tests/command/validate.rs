@@ -31,6 +31,30 @@ fn a_clean_hierarchy_is_valid() {
 }
 
 #[test]
+fn chunks_that_no_array_has_are_warnings() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    // An array that was larger, one that was erased, and what other programs have.
+    for key in
+        ["a/c/2", "a/c/3", "a/c/7", "old/c/0/0", "old/c/0/1", "old2/0.0", "README", ".git/1", "OME/x.xml"]
+    {
+        folder.write(&format!("h.zarr/{key}"), "1234");
+    }
+    let done = validate(&folder, "h.zarr").ok();
+    for part in [
+        "/a (array)\n  warning stray-object at key \"a/c/2\": a chunk outside of the array, and 2 more\n",
+        "/ (group)\n  warning stray-object at key \"old/c/0/0\": the name of a chunk, but no array has it, and 2 more\n",
+        "2 nodes, 0 errors, 2 warnings\n",
+    ] {
+        assert!(done.text().contains(part), "{part:?} is missing in\n{}", done.text());
+    }
+    // With `--data` each one of an array has a line.
+    let done = zarr(args!["validate", "--data", folder.join("h.zarr")]).ok();
+    assert!(done.text().contains("2 nodes, 0 errors, 4 warnings\n"), "{}", done.text());
+}
+
+#[test]
 fn a_tolerated_deviation_is_an_error_with_advice() {
     let folder = Folder::new();
     folder.group("h.zarr");
