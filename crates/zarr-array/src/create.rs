@@ -97,6 +97,28 @@ impl CreateOptions {
         self.resolve(storage, prefix, meta.clone(), registry).map(drop).map_err(|e| e.in_array(&path))
     }
 
+    /// Checks that no chunks are stored at `path`, as [`create`](Self::create) does before it writes, unless the array
+    /// [takes](Self::take_chunks) them. Makes one listing.
+    ///
+    /// # Errors
+    /// [`Exists`](ArrayErrorKind::Exists) if there are chunks without an array; as [`check`](Self::check); and those of the
+    /// store.
+    pub async fn check_no_chunks(
+        &self,
+        storage: &Storage,
+        path: &str,
+        meta: &ArrayMeta,
+        registry: &Registry,
+    ) -> ArrayResult<()> {
+        let prefix = Prefix::of_node(path)?;
+        let path = prefix.node_path();
+        let check = async {
+            let array = self.resolve(storage, prefix, meta.clone(), registry)?;
+            if self.takes_chunks { Ok(()) } else { array.check_no_chunks().await }
+        };
+        check.await.map_err(|e| e.in_array(&path))
+    }
+
     /// Returns the handle of a new array.
     fn resolve(
         &self,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::meta::{GroupMeta, NodeMeta};
+use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::{Prefix, store::Listed};
 use zarr_array::{ArrayErrorKind, Consolidated, CreateOptions, ExistingNode, node};
 
@@ -17,7 +17,12 @@ impl Group {
     /// Everything that can be checked without the store is checked before the first node is written. Nodes are written
     /// level by level, several at a time. Consolidated metadata is brought up to date once, at the end: its readers see
     /// all of the nodes or none. No store can promise that to readers of single documents. After an interruption, some
-    /// of the nodes exist. In an empty group no other nodes are looked for, so this costs a request for each document.
+    /// of the nodes exist.
+    ///
+    /// In an empty group no other nodes are looked for, so this costs a listing and a request for each document. In another
+    /// group each node costs the requests of [`create_group`](Self::create_group), and chunks that are stored without an
+    /// array are looked for, as [`create_array`](Self::create_array) does: by a listing of each group that gets several
+    /// arrays, and by one more for each array whose folder is there.
     ///
     /// ```
     /// # use zarr_hierarchy::{ArrayMeta, Group, HierarchyResult, NodeMeta, zarr_array::{DataType, Storage, standard}};
@@ -41,8 +46,9 @@ impl Group {
         let mut levels = self.levels(nodes)?;
         let (storage, writing) = (self.storage(), &self.shared.options.writing);
         let is_empty = levels.values().map(Vec::len).sum::<usize>() > 1 && self.is_empty().await?;
-        if is_empty {
-            self.add_between(&mut levels)?;
+        match is_empty {
+            true => self.add_between(&mut levels)?,
+            false => self.check_no_chunks(levels.values().flatten()).await?,
         }
         let mut each = writing.clone();
         each.consolidated = Consolidated::Keep;
@@ -79,6 +85,38 @@ impl Group {
         let page = storage.list(&self.prefix, None).await?;
         let is_own = |listed: &Listed| self.prefix.strip(&listed.key).is_some_and(|name| !name.contains('/'));
         Ok(!page.more && page.entries.iter().all(is_own))
+    }
+
+    /// Fails if chunks are stored where one of the arrays will be: its elements would be theirs.
+    async fn check_no_chunks(&self, nodes: impl Iterator<Item = &(Prefix, NodeMeta)>) -> HierarchyResult<()> {
+        let storage = self.storage();
+        if !storage.capabilities().list {
+            return Ok(());
+        }
+        let mut families = BTreeMap::<Option<Prefix>, Vec<(&Prefix, &ArrayMeta)>>::new();
+        for (prefix, node) in nodes {
+            if let NodeMeta::Array(meta) = node {
+                families.entry(node::above(prefix).pop()).or_default().push((prefix, meta));
+            }
+        }
+        let options = CreateOptions::new().limits(self.shared.options.writing.limits.clone());
+        let looks = families.into_iter().map(|(group, mut arrays)| {
+            let options = &options;
+            async move {
+                if let Some(group) = group.filter(|_| arrays.len() > 1) {
+                    let there: BTreeSet<Prefix> =
+                        storage.list_dir(&group).await?.prefixes.into_iter().collect();
+                    arrays.retain(|(prefix, _)| there.contains(*prefix));
+                }
+                for (prefix, meta) in arrays {
+                    let path = prefix.node_path();
+                    options.check_no_chunks(storage, &path, meta, self.registry()).await?;
+                }
+                Ok::<_, HierarchyError>(())
+            }
+        });
+        let looks: Vec<_> = looks.collect();
+        stream::iter(looks).buffer_unordered(node::at_once(storage)).try_collect().await
     }
 
     /// Adds the missing groups between this group and the nodes.

@@ -69,6 +69,35 @@ fn other_nodes_are_looked_for_unless_the_group_is_empty() {
 }
 
 #[test]
+fn chunks_without_an_array_are_refused_before_a_node_is_created() {
+    let put = |storage: &Storage, key: &str| block_on(storage.put(&Key::new(key).unwrap(), "1")).unwrap();
+    // Alone, beside another array, and below a new group; in a group that is otherwise empty, and in one that is not.
+    for other in ["", "other/zarr.json"] {
+        for nodes in [&["a"][..], &["a", "b"], &["b", "g/a"]] {
+            let storage = Storage::from(MemoryStore::new());
+            let root = Group::create(storage.clone(), "/", &standard()).unwrap();
+            let left = format!("{}/c/0", nodes.iter().find(|name| name.ends_with('a')).unwrap());
+            for key in [&left[..], other].iter().filter(|key| !key.is_empty()) {
+                put(&storage, key);
+            }
+            let before = keys(&storage);
+            let e = root.create_nodes(nodes.iter().map(|name| (name, array()))).unwrap_err();
+            assert_eq!((e.kind(), e.to_string().contains(&left)), (HierarchyErrorKind::Exists, true), "{e}");
+            assert_eq!(keys(&storage), before);
+        }
+    }
+    let (storage, counting) = Counting::over(&Storage::from(MemoryStore::new()));
+    let root = Group::create(storage.clone(), "/", &standard()).unwrap();
+    put(&storage, "notes");
+    put(&storage, "7/notes");
+    let before = counting.counts();
+    root.create_nodes((0..50).map(|n| (format!("{n}"), array()))).unwrap();
+    // Whether the group is empty, which folders are there, and what is in one of them.
+    let cost = counting.counts() - before;
+    assert_eq!((cost.lists, cost.list_dirs), (2, 1), "{cost:?}");
+}
+
+#[test]
 fn nodes_that_cannot_be_created_are_refused_before_any_is() {
     let old = ArrayMeta::builder_v2([4], "int8").chunks([2]).build().unwrap();
     let unknown =
