@@ -37,6 +37,10 @@ pub(crate) struct Options {
     /// Refuse links that lead out of a store in a directory; for stores of strangers.
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) confined: bool,
+    /// End only when everything that was written to a directory is on the disk, so that it survives a power cut; for verbs
+    /// that write. Object stores keep everything that they have confirmed.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) durable: bool,
     /// The largest number of requests at once.
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     in_flight: Option<NonZeroUsize>,

@@ -148,6 +148,27 @@ enum Verb {
     Man(man::Args),
 }
 
+impl Verb {
+    /// Whether the verb may change a store.
+    fn writes(&self) -> bool {
+        matches!(
+            self,
+            Self::Copy(_)
+                | Self::Sync(_)
+                | Self::Create(_)
+                | Self::Append(_)
+                | Self::Write(_)
+                | Self::Resize(_)
+                | Self::Attrs(_)
+                | Self::Mv(_)
+                | Self::Rm(_)
+                | Self::Consolidate(_)
+                | Self::Migrate(_)
+                | Self::RemoveMetadata(_)
+        )
+    }
+}
+
 /// Runs the command with its arguments and returns its exit code.
 ///
 /// The first argument is the name under which the command was started. Messages and the help use it. The command writes
@@ -210,10 +231,10 @@ fn checked(cli: Cli, paths: &[PathBuf]) -> Outcome {
 /// Runs the verb. The trace is completed even if the verb fails.
 fn traced(cli: Cli) -> Outcome {
     let mut access = cli.access.access(environment())?;
-    let Some(file) = cli.access.trace.clone() else { return chosen(cli, Stores::new(access)) };
+    let Some(file) = cli.access.trace.clone() else { return durable(cli, Stores::new(access)) };
     let log = Log::open(&file)?;
     access.trace = Some(log.trace());
-    let done = chosen(cli, Stores::new(access));
+    let done = durable(cli, Stores::new(access));
     let written = log.finish().map_err(|e| Failure::io(&e, format_args!("cannot write {file:?}")));
     done.and_then(|exit| written.map(|()| exit))
 }
@@ -224,42 +245,56 @@ fn environment() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
+/// Runs the verb. With `--durable` waits in the end until everything is on the disk.
+fn durable(cli: Cli, stores: Stores) -> Outcome {
+    if !cli.access.durable {
+        return chosen(cli, &stores);
+    }
+    if !cli.verb.as_ref().is_some_and(Verb::writes) {
+        return Err(Failure::usage("--durable is for verbs that write"));
+    }
+    let stores = stores.durable();
+    let exit = chosen(cli, &stores)?;
+    stores.sync()?;
+    Ok(exit)
+}
+
 /// Runs the verb that the command line names.
-fn chosen(cli: Cli, stores: Stores) -> Outcome {
+fn chosen(cli: Cli, stores: &Stores) -> Outcome {
     match (cli.verb, cli.array_path) {
         (Some(_), Some(_)) => Err(Failure::usage("--array_path cannot be combined with a verb")),
-        (Some(Verb::Info(args)), _) => info::run(&args, &stores),
-        (Some(Verb::Tree(args)), _) => tree::run(&args, &stores),
-        (Some(Verb::Ls(args)), _) => ls::run(&args, &stores),
-        (Some(Verb::Cat(args)), _) => cat::run(&args, &stores),
-        (Some(Verb::Chunks(args)), _) => chunks::run(&args, &stores),
-        (Some(Verb::Du(args)), _) => du::run(&args, &stores),
-        (Some(Verb::Explain(args)), _) => explain::run(&args, &stores),
-        (Some(Verb::Diff(args)), _) => diff::run(&args, &stores),
-        (Some(Verb::Stats(args)), _) => stats::run(&args, &stores),
-        (Some(Verb::Copy(args)), _) => copy::run(&args, &stores),
-        (Some(Verb::Sync(args)), _) => sync::run(&args, &stores),
-        (Some(Verb::Create(args)), _) => create::run(&args, &stores),
-        (Some(Verb::Append(args)), _) => append::run(&args, &stores),
-        (Some(Verb::Write(args)), _) => write::run(&args, &stores),
-        (Some(Verb::Resize(args)), _) => resize::run(&args, &stores),
-        (Some(Verb::Attrs(args)), _) => attrs::run(&args, &stores),
-        (Some(Verb::Mv(args)), _) => mv::run(&args, &stores),
-        (Some(Verb::Rm(args)), _) => rm::run(&args, &stores),
+        (Some(Verb::Info(args)), _) => info::run(&args, stores),
+        (Some(Verb::Tree(args)), _) => tree::run(&args, stores),
+        (Some(Verb::Ls(args)), _) => ls::run(&args, stores),
+        (Some(Verb::Cat(args)), _) => cat::run(&args, stores),
+        (Some(Verb::Chunks(args)), _) => chunks::run(&args, stores),
+        (Some(Verb::Du(args)), _) => du::run(&args, stores),
+        (Some(Verb::Explain(args)), _) => explain::run(&args, stores),
+        (Some(Verb::Diff(args)), _) => diff::run(&args, stores),
+        (Some(Verb::Stats(args)), _) => stats::run(&args, stores),
+        (Some(Verb::Copy(args)), _) => copy::run(&args, stores),
+        (Some(Verb::Sync(args)), _) => sync::run(&args, stores),
+        (Some(Verb::Create(args)), _) => create::run(&args, stores),
+        (Some(Verb::Append(args)), _) => append::run(&args, stores),
+        (Some(Verb::Write(args)), _) => write::run(&args, stores),
+        (Some(Verb::Resize(args)), _) => resize::run(&args, stores),
+        (Some(Verb::Attrs(args)), _) => attrs::run(&args, stores),
+        (Some(Verb::Mv(args)), _) => mv::run(&args, stores),
+        (Some(Verb::Rm(args)), _) => rm::run(&args, stores),
         #[cfg(feature = "serve")]
-        (Some(Verb::Serve(args)), _) => serve::run(&args, &stores),
+        (Some(Verb::Serve(args)), _) => serve::run(&args, stores),
         #[cfg(feature = "page")]
-        (Some(Verb::View(args)), _) => view::run(&args, &stores),
-        (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, &stores),
-        (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
-        (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
-        (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
-        (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
-        (Some(Verb::Checksum(args)), _) => checksum::run(&args, &stores),
-        (Some(Verb::Doctor(args)), _) => doctor::run(&args, &stores),
+        (Some(Verb::View(args)), _) => view::run(&args, stores),
+        (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, stores),
+        (Some(Verb::Migrate(args)), _) => migrate::run(&args, stores),
+        (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, stores),
+        (Some(Verb::Sweep(args)), _) => sweep::run(&args, stores),
+        (Some(Verb::Validate(args)), _) => validate::run(&args, stores),
+        (Some(Verb::Checksum(args)), _) => checksum::run(&args, stores),
+        (Some(Verb::Doctor(args)), _) => doctor::run(&args, stores),
         (Some(Verb::Completions(args)), _) => completions::run(&args),
         (Some(Verb::Man(args)), _) => man::run(&args),
-        (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),
+        (None, Some(path)) => cat::run(&cat::Args::lines_of(path), stores),
         (None, None) => Err(Failure::usage("nothing to do; see `zarr --help`")),
     }
 }

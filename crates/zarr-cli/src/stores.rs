@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::{StoreError, StoreErrorKind, StoreResult};
@@ -39,6 +40,8 @@ pub(crate) struct Stores {
     access: Access,
     /// Whether repeated reads are answered from memory.
     is_cached: bool,
+    /// The stores that were opened, if they must be durable in the end.
+    opened: Option<Arc<Mutex<Vec<Storage>>>>,
 }
 
 impl Stores {
@@ -48,12 +51,26 @@ impl Stores {
     }
 
     pub(crate) fn of(schemes: Schemes, access: Access) -> Self {
-        Self { schemes, access, is_cached: false }
+        Self { schemes, access, is_cached: false, opened: None }
     }
 
     /// Returns the same stores with repeated reads answered from memory: for a verb that reads documents several times.
     pub(crate) fn cached(&self) -> Self {
         Self { is_cached: true, ..self.clone() }
+    }
+
+    /// Returns the same stores, which remember what is opened until [`sync`](Self::sync).
+    pub(crate) fn durable(self) -> Self {
+        Self { opened: Some(Arc::default()), ..self }
+    }
+
+    /// Waits until everything that was written is on the disk, if that is asked for. One sync at the end takes less time
+    /// than one for each object.
+    pub(crate) fn sync(&self) -> Result<(), Failure> {
+        let opened = self.opened.iter().flat_map(|opened| unpoisoned(opened).clone());
+        opened
+            .filter(|storage| storage.capabilities().write)
+            .try_for_each(|storage| Ok(block_on(storage.sync())?))
     }
 
     /// Returns the same stores with links that lead out of a directory refused.
@@ -111,6 +128,9 @@ impl Stores {
 
     fn layered(&self, storage: impl Into<Storage>) -> Storage {
         let storage = self.traced(storage);
+        if let Some(opened) = &self.opened {
+            unpoisoned(opened).push(storage.clone());
+        }
         if self.is_cached { Cached::over(&storage, CacheOptions::default()).0 } else { storage }
     }
 
@@ -142,6 +162,11 @@ impl Stores {
         }
         Failure::new(exit, message).within(format_args!("{:?}", shown(url)))
     }
+}
+
+/// Takes a lock. A thread that panicked has left no broken state behind it.
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns a path or a URL without secrets, for messages.

@@ -358,6 +358,30 @@ fn options_for_stores_may_stand_anywhere() {
 }
 
 #[test]
+fn durable_verbs_end_with_a_sync() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    for line in [
+        "create h.zarr/a --shape 4 --dtype int32 --chunks 2",
+        "write h.zarr/a -s 0:2 --value 5",
+        "resize h.zarr/a 8",
+        "attrs set h.zarr/a x 1",
+        "consolidate h.zarr",
+        "mv h.zarr/a h.zarr/b",
+        "rm h.zarr/b",
+    ] {
+        zarr_in(folder.path(), line.split(' ').chain(["--durable", "--trace", "trace"])).exits(0);
+        let text = fs::read_to_string(folder.join("trace")).unwrap();
+        let requests = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let methods: Vec<String> = requests.map(|r| r["method"].as_str().unwrap().to_owned()).collect();
+        let changes = ["PUT", "DELETE", "COPY"];
+        let last = methods.iter().rposition(|method| changes.contains(&&method[..])).unwrap();
+        assert!(methods[last..].contains(&"SYNC".to_owned()), "{line}: {methods:?}");
+    }
+    zarr_in(folder.path(), ["ls", "h.zarr", "--durable"]).fails(2, &["--durable is for verbs that write"]);
+}
+
+#[test]
 fn a_copy_can_be_packed_and_read_in_its_archive() {
     let folder = hierarchy();
     let root = folder.join("a b/h.zarr");
