@@ -6,9 +6,9 @@ use std::str::FromStr;
 use zarr_array::blocking::Array;
 use zarr_hierarchy::HierarchyError;
 use zarr_xarray::blocking::{Dataset, Variable};
-use zarr_xarray::{Picked, Selectors, XarrayError, XarrayErrorKind};
+use zarr_xarray::{Code, Picked, Selectors, XarrayError, XarrayErrorKind};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 use crate::select::{Part, Pick, Select};
 use crate::stores::Stores;
 use crate::target::Target;
@@ -92,9 +92,14 @@ impl Around {
         Ok(Self { dataset: Dataset::open(group)?, name: name.to_owned() })
     }
 
-    /// Returns the variable of the array.
+    /// Returns the variable of the array, to be decoded. A note says if its missing value is ignored.
     pub(crate) fn variable(&self) -> Result<Variable, Failure> {
-        Ok(self.dataset.variable(&self.name)?)
+        let variable = self.dataset.variable(&self.name)?;
+        let findings = self.dataset.findings().iter().filter(|(name, _)| *name == self.name);
+        for (name, finding) in findings.filter(|(_, finding)| finding.code == Code::MissingValueType) {
+            say(&format!("note: variable {name:?}: {finding}"));
+        }
+        Ok(variable)
     }
 
     /// Returns what labels select of the variable.

@@ -55,7 +55,7 @@ zarr_meta::codes! {
     NanForIntegers "XV024" Warning "NaN as the missing value of integers"
         "No integer is NaN, so no element is missing.";
     MissingValueType "XV025" Warning "missing value of another type"
-        "The missing value is a text or another value that is not an element of the data type. It is ignored.";
+        "The missing value is a text or another value that is not an element of the data type. It is ignored. A _FillValue of another type keeps xarray from opening the dataset.";
     UnsignedIgnored "XV026" Warning "_Unsigned without effect"
         "The attribute _Unsigned applies only to integers. It is ignored.";
     RepeatedDimension "XV027" Warning "dimension name twice in one array"

@@ -65,6 +65,11 @@ fn a_refused_dataset_leaves_the_store_as_it_was() {
         (with(integers.clone().missing(1000)), XarrayErrorKind::Invalid, "1000"),
         (with(large), XarrayErrorKind::Invalid, "missing value"),
         (
+            of(NewVariable::new(["x"], vec![1e300]).encoding(Encoding::new().data_type(NumberType::Float32))),
+            XarrayErrorKind::OutOfRange,
+            "element 0",
+        ),
+        (
             with(Encoding::new().data_type(NumberType::Int8).scale(0.5).missing(2)),
             XarrayErrorKind::OutOfRange,
             "element 0",

@@ -2,8 +2,8 @@
 
 use zarr_xarray::kernel::{Packing, TimeCoding};
 use zarr_xarray::{
-    Calendar, Counts, DateTime, Encoded, Found, Index, IndexValues, Interval, NumberKind, NumberType,
-    TimeEncoding, TimeUnit, TimeUnits, Times, Unit, decode_times, encode_times,
+    Calendar, Counts, DateTime, Encoded, Found, Index, IndexValues, Interval, NOT_A_TIME, NumberKind,
+    NumberType, TimeEncoding, TimeUnit, TimeUnits, Times, Unit, decode_spans, decode_times, encode_times,
 };
 
 const UNITS: [Unit; 7] = [
@@ -21,6 +21,23 @@ fn reference(random: &mut fastrand::Rng, calendar: Calendar) -> DateTime {
     let date = calendar.date(random.i64(-1_000_000..1_000_000)).unwrap();
     let second = random.u8(0..60);
     DateTime::midnight(date.year, date.month, date.day).at(random.u8(0..24), random.u8(0..60), second, 0)
+}
+
+/// Decisions of the specification, where xarray does something else.
+#[test]
+fn axes_without_times_are_whole_numbers_and_offsets_become_utc() {
+    let times = |counts: Vec<i64>| Times::new(Calendar::Standard, TimeUnit::Seconds, counts);
+    for counts in [vec![], vec![NOT_A_TIME, NOT_A_TIME]] {
+        let encoded = encode_times(&times(counts.clone()), &TimeEncoding::default()).unwrap();
+        assert_eq!(encoded.values, Encoded::Integers(counts));
+    }
+    let units = Some("hours since 1970-01-01 00:00:00 +01:00");
+    let encoded =
+        encode_times(&times(vec![0, 3600]), &TimeEncoding { units, ..TimeEncoding::default() }).unwrap();
+    assert_eq!(encoded.values, Encoded::Integers(vec![1, 2]));
+    assert_eq!(encoded.units, "hours since 1969-12-31T23:00:00");
+    let spans = decode_spans(Counts::Integers(&[]), Unit::Days, TimeUnit::Nanoseconds).unwrap();
+    assert_eq!(spans.unit(), TimeUnit::Nanoseconds);
 }
 
 #[test]

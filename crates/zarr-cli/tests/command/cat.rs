@@ -307,6 +307,19 @@ fn a_full_disk_is_an_error_of_input_and_output_and_no_limit() {
 }
 
 #[test]
+fn a_missing_value_of_another_type_is_noted_when_elements_are_decoded() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    let attributes = json!({ "_FillValue": "x", "scale_factor": 0.5 });
+    let changes = json!({ "attributes": attributes, "dimension_names": ["x"] });
+    folder.base("h.zarr/a");
+    folder.node("h.zarr/a", &with(base(), &changes));
+    let done = zarr(args!["cat", "--decode", "-f", "json", folder.join("h.zarr/a")]).ok_with_notes();
+    done.says(&["note: variable \"a\": XV025 _FillValue is \"x\"", "it is ignored"]);
+    assert_eq!(done.json(), json!([0.5, 1.0, 3.5, 3.5]));
+}
+
+#[test]
 fn the_form_of_the_public_conformance_tests_prints_lines() {
     let folder = Folder::new();
     let path = folder.base("a.zarr");
