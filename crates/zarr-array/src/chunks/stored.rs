@@ -117,7 +117,9 @@ impl Core {
         let mut strays = Vec::new();
         let add = |listed: Listed| match self.stored(&listed) {
             Some(chunk) => each(chunk),
-            None => strays.push(listed),
+            // A size says that the store has looked at the object.
+            None if listed.meta.size.is_none() => strays.push(listed),
+            None => {}
         };
         self.storage.list_each(&self.prefix, add).await?;
         for stray in &strays {
@@ -128,9 +130,7 @@ impl Core {
 
     /// Returns the chunk whose object this is, or `None` if it is not the object of a chunk inside the array.
     fn stored(&self, listed: &Listed) -> Option<StoredChunk> {
-        let name = listed.key.as_str().strip_prefix(self.prefix.as_str())?;
-        let index = self.keys.decode(name, self.shape.len())?;
-        let chunk = self.chunk(&index).ok()?;
+        let chunk = self.chunk(&self.index(&listed.key)?).ok()?;
         Some(StoredChunk { chunk, key: listed.key.clone(), size: listed.meta.size })
     }
 }
