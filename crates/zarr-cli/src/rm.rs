@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use zarr_array::block_on;
-use zarr_array::meta::{Format, NodeMeta};
+use zarr_array::meta::{Format, NodeMeta, is_document};
 use zarr_array::traits::Prefix;
 use zarr_hierarchy::{EraseOptions, Found, blocking::erase};
 
@@ -16,7 +16,7 @@ use crate::json;
 use crate::stdout::print;
 use crate::stores::Stores;
 use crate::table::count;
-use crate::target::{Target, is_document};
+use crate::target::Target;
 use crate::walk::{Source, walk};
 
 /// Erase an array, or a group with everything in it.

@@ -1,8 +1,7 @@
 //! Lists the stored objects of an array in the order of their keys, page by page.
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::consolidated::Form;
-use zarr_array::meta::{DocumentName, Documents, Format};
+use zarr_array::meta::{Documents, Format, is_document};
 use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult, store::Listed};
 use zarr_array::{Storage, block_on, node};
 
@@ -51,11 +50,10 @@ impl Iterator for Keys<'_> {
 
 /// Whether an object of this name is a metadata document, of `format` or of another one, or consolidated metadata. The
 /// names of format 1 are ordinary, so they count only for arrays of format 1.
-pub(crate) fn is_document(name: &str, format: Option<Format>) -> bool {
+pub(crate) fn is_document_of(name: &str, format: Option<Format>) -> bool {
     let is_own =
         |format| Documents::steps(Some(format)).iter().copied().flatten().any(|n| n.as_str() == name);
-    let is_consolidated = name == Form::Object.holder();
-    is_consolidated || DocumentName::of(name).is_some() || format.is_some_and(is_own)
+    is_document(name) || format.is_some_and(is_own)
 }
 
 /// Returns the size of a listed object. Asks the store only if the listing has no size. Returns `None` if the object
@@ -141,7 +139,7 @@ impl<'a> Stored<'a> {
     /// Returns the object at a key, or `None` if it is a document of the array.
     fn object(&self, listed: Listed) -> Option<Object> {
         let name = self.listed.prefix.strip(&listed.key).unwrap_or_default();
-        if is_document(name, Some(self.format)) {
+        if is_document_of(name, Some(self.format)) {
             return None;
         }
         let chunk = chunk(name, self.keys, &self.counts);

@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta, consolidated};
+use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{
     ArrayError, ArrayErrorKind, ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage,
@@ -372,11 +372,6 @@ pub(crate) fn format_above(storage: &Storage, node: &Prefix) -> Result<Option<Fo
 /// Returns all codecs, data types and other extensions that this command knows.
 pub(crate) fn registry() -> Registry {
     zarr_array::standard().overriding(zarr_codecs_numcodecs::CODECS)
-}
-
-/// Whether this is the name of a node's document of format 2 or 3, or of consolidated metadata.
-pub(crate) fn is_document(name: &str) -> bool {
-    DocumentName::of(name).is_some() || name == consolidated::OBJECT2
 }
 
 /// Reads the document at a path. Returns `None` if there is no regular file, or if it is larger than a document may be.

@@ -14,7 +14,7 @@ use crate::crew;
 use crate::exit::Failure;
 use crate::listed::{Grid, Listed};
 use crate::progress::Progress;
-use crate::stored::{Size, chunk, is_document, size};
+use crate::stored::{Size, chunk, is_document_of, size};
 use crate::target::Target;
 
 /// The number of pages that are listed one after the other before the rest is cut.
@@ -184,7 +184,7 @@ impl<'a> Owners<'a> {
         let is_chunk = |grid: &Grid| chunk(name, &*grid.keys, &grid.counts).is_ok();
         let sum = &mut sums[*at];
         let kind = match node.grid {
-            _ if is_document(name, node.format) => &mut sum.documents,
+            _ if is_document_of(name, node.format) => &mut sum.documents,
             Some(grid) if is_chunk(grid) => &mut sum.chunks,
             _ => &mut sum.other,
         };

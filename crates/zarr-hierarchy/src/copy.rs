@@ -178,10 +178,10 @@ struct Stages<'a> {
 impl<'a> Stages<'a> {
     /// Fails if the document that makes the node at `source` is not among the objects.
     fn of(source: &Prefix, objects: &'a [Listed]) -> HierarchyResult<Self> {
-        let (mut documents, objects): (Vec<&Listed>, Vec<&Listed>) =
-            objects.iter().partition(|object| node::is_document(&object.key));
-        let (consolidated, objects) =
-            objects.into_iter().partition(|object| object.key.name() == Form::Object.holder());
+        let (consolidated, objects): (Vec<_>, Vec<_>) =
+            objects.iter().partition(|object| object.key.name() == Form::Object.holder());
+        let (mut documents, objects): (Vec<_>, Vec<_>) =
+            objects.into_iter().partition(|object| node::is_document(&object.key));
         documents.sort_by_key(|document| stage(&document.key));
         let own = documents.pop().filter(|own| own.key.parent() == *source && stage(&own.key).1);
         let own =

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use zarr_array::Storage;
-use zarr_array::node;
+use zarr_array::meta::DocumentName;
 use zarr_array::traits::{Prefix, store::Listed};
 
 use crate::error::HierarchyResult;
@@ -57,10 +57,10 @@ async fn shows(to: &Storage, place: &Prefix, from: &Storage, view: &Prefix) -> H
     Ok(found?.is_some())
 }
 
-/// Returns the keys of metadata documents, relative to a prefix.
+/// Returns the keys of the documents of nodes, relative to a prefix.
 fn documents<'a>(prefix: &Prefix, objects: &'a [Listed]) -> HashSet<&'a str> {
     let keys = objects.iter().map(|listed| &listed.key);
-    keys.filter(|key| node::is_document(key)).filter_map(|key| prefix.strip(key)).collect()
+    keys.filter(|key| DocumentName::of(key.name()).is_some()).filter_map(|key| prefix.strip(key)).collect()
 }
 
 /// Returns the prefixes below which `outer` has all keys of `inner`: a node with the documents `inner` may be at these

@@ -33,6 +33,7 @@ pub use zarr_traits::{DataType, FillValue, Limits, Registry};
 
 pub use builder::ArrayBuilder;
 pub use builder2::ArrayBuilder2;
+pub use consolidated::is_document;
 pub use diagnostic::{Code, Diagnostic, Ignore, Severity, Sink, Strict};
 pub use documents::{DocumentName, Documents, Format};
 pub use error::{MetaError, MetaErrorKind, MetaResult, Position};

@@ -154,9 +154,9 @@ pub fn at_once(storage: &Storage) -> usize {
     storage.capabilities().drive.in_flight()
 }
 
-/// Whether `key` is the key of a metadata document of format 2 or 3.
-pub fn is_document(key: &zarr_traits::Key) -> bool {
-    DocumentName::of(key.name()).is_some()
+/// Whether `key` is the key of a metadata document of format 2 or 3: of a node, or consolidated metadata.
+pub fn is_document(key: &Key) -> bool {
+    zarr_meta::is_document(key.name())
 }
 
 /// The message for a missing node.

@@ -10,7 +10,7 @@ use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::Document;
 use zarr_array::meta::{DocumentName, Documents, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{Limits, Storage, block_on};
+use zarr_array::{Limits, Storage, block_on, node};
 use zarr_copy::{Found, Plan, marker};
 use zarr_store::split_node;
 use zarr_store::zip::{PackOptions, write_file};
@@ -23,7 +23,7 @@ use crate::around::is_node;
 use crate::exit::{Exit, Failure, say};
 use crate::rm::check_replaced;
 use crate::stores::{Stores, directory_of, shown};
-use crate::target::{Target, document, is_document};
+use crate::target::{Target, document};
 
 /// A checked destination.
 #[derive(Debug)]
@@ -325,12 +325,7 @@ impl Hidden {
     fn pack(&mut self, stores: &Stores) -> Result<(), Failure> {
         let Directory { destination, .. } = &self.directory;
         let content = stores.traced(FsStore::open(self.content())?);
-        block_on(write_file(
-            &content,
-            &Prefix::root(),
-            destination,
-            &PackOptions::new(|key| is_document(key.name())),
-        ))?;
+        block_on(write_file(&content, &Prefix::root(), destination, &PackOptions::new(node::is_document)))?;
         self.keep = false;
         Ok(())
     }

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use zarr_array::meta::is_document;
 use zarr_array::traits::{Prefix, StoreResult, store::Dir};
 use zarr_array::{Limits, Storage, block_on, node};
 use zarr_hierarchy::{EraseOptions, blocking::erase};
@@ -21,7 +22,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::stdout::print;
 use crate::stored::may_be_chunk;
 use crate::stores::Stores;
-use crate::target::{Target, is_document};
+use crate::target::Target;
 
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     let url = match stores.url(&args.store) {

@@ -225,7 +225,7 @@ fn with_error(message: &str) -> String {
 
 /// The content type of an object. Stored pages are never shown as pages.
 fn kind(name: &str) -> &'static str {
-    let is_json = name.ends_with(".json") || crate::target::is_document(name);
+    let is_json = name.ends_with(".json") || zarr_array::meta::is_document(name);
     if is_json { "application/json" } else { "application/octet-stream" }
 }
 

@@ -1,8 +1,7 @@
 //! From the path of a URL to a key or a prefix, and back.
 
+use zarr_array::meta::is_document;
 use zarr_array::traits::{Key, Prefix};
-
-use crate::target::is_document;
 
 /// What a path names.
 #[derive(Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::Finding;
 use super::data::stray;
 use crate::exit::{Failure, say};
 use crate::listed::Grid;
-use crate::stored::{Keys, chunk, is_document, may_be_chunk};
+use crate::stored::{Keys, chunk, is_document_of, may_be_chunk};
 use crate::target::{Target, registry};
 
 /// The largest number of objects that are listed. Takes some tenths of a second on a local disk.
@@ -69,7 +69,7 @@ impl Leftovers {
             };
             let name = &key[above.len()..];
             let why = match owner {
-                Owner::Array(format, _) if is_document(name, Some(*format)) => continue,
+                Owner::Array(format, _) if is_document_of(name, Some(*format)) => continue,
                 Owner::Array(_, grid) => match chunk(name, &*grid.keys, &grid.counts) {
                     Ok(_) => continue,
                     Err(why) => why,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use zarr_array::Limits;
 use zarr_array::meta::json::Document;
-use zarr_array::meta::{DocumentName, Documents, Ignore, NodeMeta, consolidated};
+use zarr_array::meta::{self, DocumentName, Documents, Ignore, NodeMeta, consolidated};
 
 /// The kinds of the nodes by their keys below the source: `""`, `a/b/`.
 #[derive(Debug, Default)]
@@ -23,8 +23,7 @@ fn split(below: &str) -> (&str, &str) {
 
 /// Whether a key is that of a document of a node, or of consolidated metadata.
 pub(super) fn is_document(below: &str) -> bool {
-    let (_, name) = split(below);
-    DocumentName::of(name).is_some() || name == consolidated::OBJECT2
+    meta::is_document(split(below).1)
 }
 
 /// Orders documents so that a node appears after the nodes in it, and consolidated metadata at the very end.

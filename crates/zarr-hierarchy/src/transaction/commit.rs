@@ -50,8 +50,8 @@ impl Step {
             (Some(_), _) if is_consolidated => Self::Consolidated,
             (Some(_), true) => Self::Documents(Reverse(depth)),
             (Some(_), false) => Self::Chunks,
-            (None, is_document) if is_document || is_consolidated => Self::DeletedDocuments(depth),
-            (None, _) => Self::DeletedChunks,
+            (None, true) => Self::DeletedDocuments(depth),
+            (None, false) => Self::DeletedChunks,
         }
     }
 

@@ -37,6 +37,12 @@ const ATTRIBUTES2: &str = DocumentName::Attributes2.as_str();
 /// The name of the object that holds the consolidated metadata of a hierarchy of format 2, below its root.
 pub const OBJECT2: &str = ".zmetadata";
 
+/// Whether an object of this name is a metadata document of format 2 or 3: of a node, or consolidated metadata. Documents of
+/// format 1 have ordinary names, so they are not known by them.
+pub fn is_document(name: &str) -> bool {
+    DocumentName::of(name).is_some() || name == OBJECT2
+}
+
 /// The form of consolidated metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
