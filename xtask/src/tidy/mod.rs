@@ -6,6 +6,7 @@
 //! - [`rules`]: forbidden code, over the tokens of [`source`]
 //! - [`docs`]: documents name only files and crates that exist
 //! - [`specification`]: cited rules of the formats exist and have tests
+//! - [`workflows`]: the hosted CI runs only what this repository names exactly
 //!
 //! Each finding has a place, a rule, and the reason of the rule. docs/ARCHITECTURE.md lists the invariants.
 
@@ -16,6 +17,7 @@ mod packages;
 mod rules;
 mod source;
 mod specification;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 
@@ -58,6 +60,7 @@ pub(crate) fn run() -> Result<()> {
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root(), &sources)?);
     findings.extend(specification::check(&root(), &sources)?);
+    findings.extend(workflows::check(&root())?);
     findings.extend(crate::seeded::stale()?.into_iter().map(|(name, reason)| {
         Finding::error("conformance/seeded.toml", "seeded", format!("{name} cannot be made: {reason:#}"))
     }));
