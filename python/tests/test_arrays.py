@@ -91,6 +91,8 @@ def test_points_keep_slices_and_broadcast() -> None:
     np.testing.assert_array_equal(array.vindex[mask], expected[mask])
     array.vindex[mask] = 0
     expected[mask] = 0
+    array.vindex[[[0, 1, 2], [3, 4, 5]], 0, 0] = [7, 8, 9]
+    expected[[[0, 1, 2], [3, 4, 5]], 0, 0] = [7, 8, 9]
     np.testing.assert_array_equal(array[...], expected)
 
 

@@ -249,7 +249,8 @@ class Array(Node[ArrayHandle]):
             flat[:] = found
             memory[...] = flat.reshape(selection.shape)
         elif _is_plain(dtype):
-            self._handle.read(selection.entries, selection.points, _reshaped(memory, selection.engine_shape))
+            # A view: points are read into new memory, and other shapes differ in dimensions of length 1.
+            self._handle.read(selection.entries, selection.points, memory.reshape(selection.engine_shape))
         else:
             flat = np.empty(memory.size, dtype)
             self._handle.read(selection.entries, selection.points, _bytes(flat))
@@ -277,7 +278,7 @@ class Array(Node[ArrayHandle]):
         if self._handle.is_text:
             self._handle.write_text(selection.entries, selection.points, _texts(given))
         elif _is_plain(given.dtype):
-            self._handle.write(selection.entries, selection.points, _reshaped(given, selection.engine_shape))
+            self._handle.write(selection.entries, selection.points, given.reshape(selection.engine_shape))
         else:
             flat = np.ascontiguousarray(given).reshape(-1)
             self._handle.write(selection.entries, selection.points, _bytes(flat))
@@ -424,13 +425,6 @@ def _names(members: Any, name: str) -> tuple[str, ...]:
 def _is_plain(dtype: np.dtype[Any]) -> bool:
     """Whether elements have a type in Rust, and are in native byte order."""
     return dtype.kind in "biufc" and dtype.isnative
-
-
-def _reshaped(memory: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Returns the same memory with other dimensions of length 1, and points as one dimension."""
-    view = memory.view()
-    view.shape = shape  # never copies
-    return view
 
 
 def _bytes(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
