@@ -138,6 +138,15 @@ def test_a_broken_array_is_left_out_and_the_dataset_opens(tmp_path: Any) -> None
         xr.open_dataset(tmp_path / "d", engine="zarr_rs", drop_variables=["u", "nameless"])
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_warning_of_xarray_may_be_an_error(tmp_path: Any) -> None:
+    """It is not the reason to leave the variable out."""
+    odd = xr.Dataset({"t": ("x", np.arange(3.0), {"_Unsigned": "true"})})
+    odd.to_zarr(tmp_path / "d", consolidated=False)
+    with pytest.raises(xr.SerializationWarning, match="_Unsigned"):
+        xr.open_dataset(tmp_path / "d", engine="zarr_rs")
+
+
 def test_an_array_that_the_store_does_not_give_is_an_error(tmp_path: Any) -> None:
     zarr_rs.create_group(tmp_path / "d").create_array("a", shape=(3,), dtype="i4", dimension_names=["x"])
     (tmp_path / "d/a/zarr.json").unlink()

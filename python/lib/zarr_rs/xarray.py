@@ -162,12 +162,16 @@ def _dataset(group: Group, members: _Members, fill_is_missing: bool | None, deco
     def check(name: str) -> Exception | None:
         try:
             decoded([name])
+        except Warning:
+            raise
         except Exception as e:
             return e
         return None
 
     try:
         dataset = decoded(arrays)
+    except Warning:
+        raise  # A program that makes warnings errors wants this one.
     except Exception:
         undecodable = {name: e for name in arrays if (e := check(name))}
         if not undecodable:
