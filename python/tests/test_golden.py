@@ -116,10 +116,9 @@ def test_encoding_and_text_are_those_of_xarrays_own_engine(row: Any) -> None:
     assert repr(ours) == repr(judge)
     for name in judge.variables:
         found, wanted = ours[name].encoding, judge[name].encoding
-        assert set(wanted) - set(found) <= {"compressors", "filters", "serializer"}
         # The pieces of Dask are shards.
         only_ours = {"preferred_chunks"} if found["shards"] else set()
-        for what in set(found) & set(wanted) - only_ours:
+        for what in (set(found) | set(wanted)) - only_ours:
             assert plain(found[what]) == plain(wanted[what]), (name, what)
     assert repr(ours.load()) == repr(judge.load())
 

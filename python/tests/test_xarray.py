@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import counting
+import numcodecs
 import numpy as np
 import pytest
 import zarr
@@ -145,6 +146,49 @@ def test_a_warning_of_xarray_may_be_an_error(tmp_path: Any) -> None:
     odd.to_zarr(tmp_path / "d", consolidated=False)
     with pytest.raises(xr.SerializationWarning, match="_Unsigned"):
         xr.open_dataset(tmp_path / "d", engine="zarr_rs")
+
+
+def named(name: str, **configuration: Any) -> dict[str, Any]:
+    return {"name": name, "configuration": configuration}
+
+
+BYTES = named("bytes", endian="little")
+#: The codecs of format 3, some of them in shards, and those of format 2.
+CHAINS: dict[str, dict[str, Any]] = {
+    "nothing": {"codecs": [BYTES]},
+    "gzip": {"codecs": [BYTES, named("gzip", level=7)]},
+    "zstd, crc32c": {"codecs": [BYTES, named("zstd", level=3, checksum=True), {"name": "crc32c"}]},
+    "blosc": {"codecs": [BYTES, named("blosc", cname="lz4", clevel=5, shuffle="shuffle", typesize=4, blocksize=0)]},
+    "transposed, big-endian": {"codecs": [named("transpose", order=[1, 0]), named("bytes", endian="big")]},
+    "shards": {"codecs": [BYTES, named("gzip", level=2)], "shards": (4, 6)},
+    "2: nothing": {"compressors": None},
+    "2: zlib": {"compressors": numcodecs.Zlib(4)},
+    "2: blosc": {"compressors": numcodecs.Blosc("lz4hc", 3, numcodecs.Blosc.BITSHUFFLE)},
+    "2: filters": {"filters": [numcodecs.BitRound(7), numcodecs.Shuffle(4)], "compressors": numcodecs.Zstd(2)},
+}
+
+
+@pytest.mark.skipif(Version(zarr.__version__) < Version("3.1"), reason="zarr-python 3.0 changes codecs of format 2")
+@pytest.mark.parametrize("codecs", CHAINS.values(), ids=CHAINS)
+def test_a_dataset_is_written_back_with_its_codecs(codecs: dict[str, Any]) -> None:
+    store = zarr_rs.Store("memory://")
+    values = np.random.default_rng(1).random((4, 6), "f4")
+    if "codecs" in codecs:
+        zarr_rs.create_group(store).create_array(
+            "t", shape=(4, 6), chunks=(2, 3), dtype="f4", dimension_names=["y", "x"], **codecs
+        )[...] = values
+    else:
+        group = zarr.open_group(store, zarr_format=2)
+        group.create_array(
+            "t", data=values, chunks=(2, 3), attributes={"_ARRAY_DIMENSIONS": ["y", "x"]}, fill_value=None, **codecs
+        )
+    written: list[dict[str, bytes]] = []
+    for found in both(store):
+        objects: dict[str, Any] = {}
+        target = zarr.storage.MemoryStore(objects)
+        found.to_zarr(target, consolidated=False, zarr_format=3 if "codecs" in codecs else 2)
+        written.append({key: value.to_bytes() for key, value in objects.items()})
+    assert written[0] == written[1]
 
 
 def test_an_array_that_the_store_does_not_give_is_an_error(tmp_path: Any) -> None:

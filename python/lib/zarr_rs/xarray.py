@@ -15,6 +15,7 @@ from xarray.core import indexing
 
 from zarr_rs import threads
 from zarr_rs.array import DIMENSIONS, Array
+from zarr_rs.encoding import encoding_of
 from zarr_rs.errors import BrokenNodeWarning, MetadataError, ZarrDiagnostic, ZarrError
 from zarr_rs.group import Group
 from zarr_rs.nodes import callers_level
@@ -219,11 +220,7 @@ def _variable(array: Array, elements: _Elements, fill_is_missing: bool) -> xr.Va
     dimensions = array._dimensions
     if len(dimensions) != array.ndim or None in dimensions:
         raise MetadataError(f"array {array.path!r}: not all {array.ndim} dimensions have a name, as xarray needs it")
-    encoding: dict[str, Any] = {"chunks": array.chunks, "shards": array.shards}
-    pieces = array.shards or array.chunks or array.chunk_lengths
-    encoding["preferred_chunks"] = dict(zip(dimensions, pieces, strict=True))
-    if array.dtype.kind == "T":
-        encoding["dtype"] = array.dtype  # otherwise xarray decodes strings to objects
+    encoding = encoding_of(array)
     if fill_is_missing:
         if array.zarr_format == 3 or array.metadata.get("fill_value") is not None:
             attributes["_FillValue"] = array.fill_value
