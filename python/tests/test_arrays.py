@@ -313,18 +313,6 @@ def test_an_error_is_one_of_python_and_has_its_place(place: str) -> None:
         zarr_rs.open(place, mode="w")  # type: ignore[arg-type]
 
 
-def test_a_tolerated_deviation_is_a_warning_with_a_code(place: str) -> None:
-    filled(place)
-    with open(f"{place}/zarr.json") as file:
-        document = file.read()
-    with open(f"{place}/zarr.json", "w") as file:
-        file.write("\ufeff" + document)
-    with pytest.warns(zarr_rs.ZarrDiagnostic, match="ZM") as said:
-        zarr_rs.open(place)
-    found: Any = said[0].message
-    assert found.code.startswith("ZM") and found.message and said[0].filename == __file__
-
-
 def test_an_interrupt_ends_a_long_read(place: str) -> None:
     """The signal comes when the first of very many chunks are read."""
     code = """

@@ -12,6 +12,8 @@ The pipeline is for all arrays that zarr-python opens afterwards:
 >>> _ = zarr.config.set({"codec_pipeline.path": "zarr_rs.CodecPipeline"})
 """
 
+import logging
+
 from zarr_rs import errors
 from zarr_rs._native import __version__
 from zarr_rs.array import Array, Explanation
@@ -54,6 +56,9 @@ __all__ = [
     "plan_copy",
     "sync",
 ]
+
+# A program that configures no logging prints nothing.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # zarr-python finds a pipeline by the name that its users write.
 CodecPipeline.__module__ = "zarr_rs"

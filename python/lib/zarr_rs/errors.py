@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 
 class ZarrError(Exception):
     """An error of the engine. The text names its place; the attributes have it, where it is known."""
@@ -96,8 +98,34 @@ def of_kind(kind: str, text: str, array: str | None, chunk: list[int] | None, ke
     return error
 
 
+#: The codes of diagnostics by their level in a log: elements or attributes may have other values in another program;
+#: another program may not read the node; of interest only to who writes metadata.
+_CODES = {
+    logging.WARNING: """
+        ZM003 ZM051 ZM052 ZM080 ZM081 ZM083 ZM084 ZM086 ZM089
+        XV004 XV005 XV006 XV007 XV008 XV016 XV021 XV023 XV025 XV028 XV101 XV102 XV103 XV104 XV105 XV106 XV111
+    """,
+    logging.INFO: """
+        ZM001 ZM002 ZM004 ZM010 ZM011 ZM012 ZM013 ZM014 ZM015 ZM017 ZM018 ZM019 ZM020 ZM021 ZM022 ZM023 ZM024
+        ZM030 ZM040 ZM041 ZM042 ZM043 ZM050 ZM060 ZM061 ZM070 ZM071 ZM072 ZM073 ZM074 ZM075 ZM076 ZM077 ZM078 ZM079
+        ZM085 ZM087 ZM092
+        XV001 XV002 XV003 XV014 XV019 XV020 XV022 XV027 XV030 XV031 XV032 XV033 XV034 XV035 XV036 XV037 XV038 XV039
+        XV112 XV116
+    """,
+    logging.DEBUG: """
+        ZM016 ZM082 ZM088 ZM090 ZM091
+        XV009 XV010 XV011 XV012 XV013 XV015 XV017 XV018 XV024 XV026 XV029 XV113
+    """,
+}
+_LEVELS = {code: level for level, codes in _CODES.items() for code in codes.split()}
+
+
 class ZarrDiagnostic(UserWarning):
-    """A document deviates from the specification and was read nevertheless, or another program may not read it."""
+    """A document deviates from the specification and was read nevertheless, or another program may not read it.
+
+    It is a warning only if another program may read other values; otherwise it is a record of the logger
+    `zarr_rs.metadata`. `node.diagnostics` has all.
+    """
 
     def __init__(self, code: str, pointer: str, message: str) -> None:
         super().__init__(code, pointer, message)
@@ -106,6 +134,11 @@ class ZarrDiagnostic(UserWarning):
         #: The member of the document, as a JSON pointer.
         self.pointer = pointer
         self.message = message
+
+    @property
+    def level(self) -> int:
+        """The level in a log: `logging.DEBUG`, `INFO`, or `WARNING` if another program may read other values."""
+        return _LEVELS.get(self.code, logging.WARNING)
 
     def __str__(self) -> str:
         place = f" member {self.pointer!r}:" if self.pointer else ""

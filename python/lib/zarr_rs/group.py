@@ -13,7 +13,8 @@ from zarr_rs.array import Array
 from zarr_rs.dtypes import type_name
 from zarr_rs.errors import BrokenNodeWarning, NotFoundError, ZarrError
 from zarr_rs.new import new_array, new_group
-from zarr_rs.nodes import Node, callers_level
+from zarr_rs.nodes import Node
+from zarr_rs.report import callers_level
 
 if TYPE_CHECKING:
     from zarr_rs._native import Listed
@@ -38,7 +39,7 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         found = self._handle.node(path)
         if found is None:
             raise NotFoundError(f"node {self.path!r}: there is no node {path!r} in it")
-        return node(self._store, found, writable=self._writable)._warn()
+        return node(self._store, found, writable=self._writable)._diagnosed()
 
     def __iter__(self) -> Iterator[str]:
         """Iterates over the names of the children. Broken ones are left out."""
@@ -80,7 +81,7 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
             if isinstance(handle, ZarrError):
                 yield name, handle
             else:
-                yield name, node(self._store, handle, writable=self._writable)._warn()
+                yield name, node(self._store, handle, writable=self._writable)._diagnosed()
 
     def array(self, path: str) -> Array:
         """Returns the array at a path."""
@@ -102,7 +103,7 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         what.setdefault("zarr_format", self.zarr_format)
         created = new_array(self._store.storage(), self._below(path), overwrite=overwrite, **what)
         self._handle.reload()
-        return Array(self._store, created.path, writable=True, handle=created)._warn()
+        return Array(self._store, created.path, writable=True, handle=created)._diagnosed()
 
     def create_group(self, path: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False) -> Group:
         """Creates a group of the same format at a path below the group."""

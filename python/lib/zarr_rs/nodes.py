@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import warnings
 import weakref
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from zarr_rs import _native
+from zarr_rs import _native, report
 from zarr_rs._native import ArrayHandle, GroupHandle, Storage, forget
 from zarr_rs.errors import DeniedError, NotFoundError, ZarrDiagnostic
 
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import Self
 
     from zarr_rs.store import Store
@@ -85,20 +82,16 @@ class Node(Generic[H]):
         if not self._writable:
             raise DeniedError(f"node {self.path!r} was opened for reading only: open it with mode='r+'")
 
-    def _warn(self) -> Self:
-        """Gives the diagnostics of the metadata as warnings."""
-        for note in self._handle.diagnostics:
-            warnings.warn(ZarrDiagnostic(*note), stacklevel=callers_level())
+    @property
+    def diagnostics(self) -> list[ZarrDiagnostic]:
+        """Where the metadata deviates from the specification, or is of a form that another program may not read."""
+        return [ZarrDiagnostic(*note) for note in self._handle.diagnostics]
+
+    def _diagnosed(self) -> Self:
+        """Tells the user the diagnostics of the metadata."""
+        for diagnostic in self.diagnostics:
+            report.diagnosed(self._path, diagnostic)
         return self
-
-
-def callers_level() -> int:
-    """Returns the level in the stack of the first function that is not of this package."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 1
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("zarr_rs."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _again(kind: type[Any], store: Store, path: str, writable: bool) -> Any:

@@ -37,7 +37,8 @@ def open(
     is tried first. Consolidated metadata is used if it is there, must be there if `use_consolidated` is true, and is
     ignored if it is false.
 
-    Deviations of the metadata from the specification that do no harm are warnings of class `ZarrDiagnostic`.
+    Metadata of which another program may read other values is a warning of class `ZarrDiagnostic`. Deviations from the
+    specification that do no harm are records of the logger `zarr_rs.metadata`, and in `diagnostics` of the node.
 
     Raises `NotFoundError`, a `FileNotFoundError` and `KeyError`, if there is no node.
 
@@ -49,7 +50,7 @@ def open(
     handle = _native.open_node(
         storage(store, writable=mode != "r"), path, zarr_format=zarr_format, use_consolidated=use_consolidated
     )
-    return node(store, handle, writable=mode != "r")._warn()
+    return node(store, handle, writable=mode != "r")._diagnosed()
 
 
 async def open_async(location: Location, path: str = "/", **options: Any) -> Array | Group:
@@ -116,7 +117,7 @@ def create_array(
         zarr_format=zarr_format,
         overwrite=overwrite,
     )
-    return Array(store, created.path, writable=True, handle=created)._warn()
+    return Array(store, created.path, writable=True, handle=created)._diagnosed()
 
 
 def create_group(

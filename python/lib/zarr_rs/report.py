@@ -1,10 +1,18 @@
-"""Which calls were left to zarr-python's own pipeline, and why."""
+"""What users are told: warnings, records of the loggers `zarr_rs.*`, and counts of the calls of the pipeline."""
 
 from __future__ import annotations
 
 import dataclasses
+import logging
+import sys
 import threading
 import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from zarr_rs.errors import ZarrDiagnostic
 
 
 class FallbackWarning(UserWarning):
@@ -45,7 +53,25 @@ def fall_back(reason: str) -> None:
             return
         _said.add(reason)
     message = f"zarr_rs leaves this to zarr-python's own codec pipeline: {reason}"
+    logging.getLogger("zarr_rs.pipeline").info(message)
     warnings.warn(message, FallbackWarning, stacklevel=2)
+
+
+def diagnosed(path: str, diagnostic: ZarrDiagnostic) -> None:
+    """Warns of a diagnostic of a node if another program may read other values; otherwise only logs it."""
+    if diagnostic.level >= logging.WARNING:
+        warnings.warn(diagnostic, stacklevel=callers_level())
+    else:
+        logging.getLogger("zarr_rs.metadata").log(diagnostic.level, "node %r: %s", path, diagnostic)
+
+
+def callers_level() -> int:
+    """Returns the level in the stack of the first function that is not of this package."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("zarr_rs."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class Unknown(Exception):

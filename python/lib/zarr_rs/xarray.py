@@ -18,8 +18,8 @@ from zarr_rs.array import DIMENSIONS, Array
 from zarr_rs.encoding import encoding_of
 from zarr_rs.errors import BrokenNodeWarning, MetadataError, ZarrDiagnostic, ZarrError
 from zarr_rs.group import Group
-from zarr_rs.nodes import callers_level
 from zarr_rs.opening import open_group
+from zarr_rs.report import callers_level, diagnosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,8 +40,8 @@ class Backend(BackendEntrypoint):
     A dataset is that of `engine="zarr"`, with these differences:
 
     - A broken array does not close the dataset.
-    - `_FillValue` of format 3 may be a number, `"NaN"`, or `null`, as other programs than xarray write it. What xarray
-      would refuse is a warning of class `ZarrDiagnostic`.
+    - `_FillValue` of format 3 may be a number, `"NaN"`, or `null`, as other programs than xarray write it. The logger
+      `zarr_rs.metadata` has what xarray would refuse.
     - Names of dimensions are read from both forms of netCDF-C, and its own attributes, `_nc*`, are hidden in both formats.
     - `use_zarr_fill_value_as_mask` works.
     - A piece of Dask is a whole shard.
@@ -239,7 +239,7 @@ def _name_missing(attributes: dict[str, Any], array: Array) -> None:
     except ValueError as e:
         raise MetadataError(f"array {array.path!r}, member '/attributes/_FillValue': {e}") from None
     for code, message in odd:
-        warnings.warn(ZarrDiagnostic(code, "/attributes/_FillValue", message), stacklevel=callers_level())
+        diagnosed(array.path, ZarrDiagnostic(code, "/attributes/_FillValue", message))
     attributes.pop("_FillValue")
     if missing is not None:
         attributes["_FillValue"] = missing
