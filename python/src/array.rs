@@ -67,7 +67,7 @@ impl Array {
         });
         let cpu = threads.map(Cpu::threads);
         let settings = Settings { store_empty: write_empty_chunks, is_foreign, inner_order, cpu };
-        Self::open(storage, path, document, zarr_format, settings).map_err(|e| raised(py, &e))
+        Self::open(storage, path, document, zarr_format, settings).map_err(|e| raised(py, &storage.0, &e))
     }
 
     /// Returns the plan of a batch, or `None` if the batch has a selection of an unknown kind.
@@ -80,14 +80,14 @@ impl Array {
     /// Reads an item of a plan, or all of them, into `out`: one dimension, in C order.
     #[pyo3(signature = (plan, out, item=None))]
     fn read(&self, plan: &Plan, out: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<()> {
-        let array = self.reaching(plan).map_err(|e| raised(out.py(), &e))?;
+        let array = self.reaching(plan).map_err(|e| self.raised(out.py(), &e))?;
         elements::read(&array, plan.selected(item)?.selection, out)
     }
 
     /// Writes `values`, one dimension in C order, to an item of a plan, or to all of them.
     #[pyo3(signature = (plan, values, item=None))]
     fn write(&self, plan: &Plan, values: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<()> {
-        let array = self.of_shape(&plan.extent).map_err(|e| raised(values.py(), &e))?;
+        let array = self.of_shape(&plan.extent).map_err(|e| self.raised(values.py(), &e))?;
         elements::write(&array, plan.selected(item)?.selection, values)
     }
 
@@ -105,14 +105,14 @@ impl Array {
         plan: &Plan,
         item: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let array = self.reaching(plan).map_err(|e| raised(py, &e))?;
+        let array = self.reaching(plan).map_err(|e| self.raised(py, &e))?;
         text::read(py, &array, plan.selected(item)?.selection)
     }
 
     /// Writes strings or bytes to an item of a plan, or to all of them.
     #[pyo3(signature = (plan, values, item=None))]
     fn write_text(&self, plan: &Plan, values: &Bound<'_, PyList>, item: Option<usize>) -> PyResult<()> {
-        let array = self.of_shape(&plan.extent).map_err(|e| raised(values.py(), &e))?;
+        let array = self.of_shape(&plan.extent).map_err(|e| self.raised(values.py(), &e))?;
         text::write(&array, plan.selected(item)?.selection, values)
     }
 }
@@ -140,6 +140,10 @@ impl Array {
         )?;
         let handle = settings.apply(Handle::from(array));
         Ok(Self { last: Mutex::new(handle.clone()), path: path.to_owned(), handle, prefix, settings })
+    }
+
+    fn raised(&self, py: Python<'_>, e: &ArrayError) -> PyErr {
+        raised(py, self.handle.storage(), e)
     }
 
     /// Returns a handle for a read: always the same one, unless the array has become larger since it was opened.

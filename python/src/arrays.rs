@@ -162,7 +162,7 @@ impl ArrayHandle {
         points: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (array, selection) = (self.get(), selection(entries, points)?);
-        let found = py.detach(|| array.explain(selection)).map_err(|e| raised(py, &e))?;
+        let found = py.detach(|| array.explain(selection)).map_err(|e| raised(py, array.storage(), &e))?;
         let costs = PyDict::new(py);
         for (name, number) in [
             ("chunks", found.chunks),
@@ -234,7 +234,7 @@ impl ArrayHandle {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = array;
             Ok(())
         });
-        changed.map_err(|e| raised(py, &e))
+        changed.map_err(|e| raised(py, self.get().storage(), &e))
     }
 }
 
@@ -262,7 +262,7 @@ where
         let mut memory = memory.as_array_mut();
         let bytes = memory.len().saturating_mul(size_of::<T>());
         run(py, array, bytes, move |array| array.read_into(selection, &mut memory))?
-            .map_err(|e| raised(py, &e))
+            .map_err(|e| raised(py, array.storage(), &e))
     })
 }
 
@@ -275,7 +275,8 @@ where
     let values = values.try_readonly()?;
     let memory = values.as_array();
     let bytes = memory.len().saturating_mul(size_of::<T>());
-    run(py, array, bytes, move |array| array.write(selection, &memory))?.map_err(|e| raised(py, &e))
+    run(py, array, bytes, move |array| array.write(selection, &memory))?
+        .map_err(|e| raised(py, array.storage(), &e))
 }
 
 fn read_many<'py, T>(
@@ -287,7 +288,7 @@ where
     T: Element + numpy::Element,
 {
     let read = run(py, array, usize::MAX, move |array| array.read_many::<T, Selection>(selections))?;
-    let read: Vec<NdVec<T>> = read.map_err(|e| raised(py, &e))?;
+    let read: Vec<NdVec<T>> = read.map_err(|e| raised(py, array.storage(), &e))?;
     Ok(Some(read.into_iter().map(|values| PyArray1::from_vec(py, values.into_vec()).into_any()).collect()))
 }
 

@@ -20,7 +20,7 @@ pub(crate) type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
 /// Reads a selection.
 pub(crate) fn read<'py>(py: Python<'py>, array: &Array, selection: Selection) -> PyResult<Capsules<'py>> {
     let read = run(py, array, usize::MAX, move |array| array.read_arrow(selection))?;
-    let (_, elements) = read.map_err(|e| raised(py, &e))?;
+    let (_, elements) = read.map_err(|e| raised(py, array.storage(), &e))?;
     let (elements, schema) = to_ffi(&elements.to_data()).map_err(failed)?;
     // The names are those of the PyCapsule interface of Arrow.
     let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
@@ -31,7 +31,8 @@ pub(crate) fn read<'py>(py: Python<'py>, array: &Array, selection: Selection) ->
 pub(crate) fn write(py: Python<'_>, array: &Array, selection: Selection, stream: Bytes) -> PyResult<()> {
     let bytes = stream.len();
     let values = py.detach(|| column(stream)).map_err(failed)?;
-    run(py, array, bytes, move |array| array.write_arrow(selection, &values))?.map_err(|e| raised(py, &e))
+    run(py, array, bytes, move |array| array.write_arrow(selection, &values))?
+        .map_err(|e| raised(py, array.storage(), &e))
 }
 
 fn column(stream: Bytes) -> Result<ArrayRef, ArrowError> {

@@ -61,7 +61,7 @@ pub(crate) fn plan_copy(
     path: &str,
     settings: Settings<'_>,
 ) -> PyResult<CopyPlan> {
-    let registry = registry().map_err(|e| raised(py, &e))?;
+    let registry = registry().map_err(|e| raised(py, &storage.0, &e))?;
     let mut copy = Copy::new(storage.0.clone(), path, registry)
         .source_name(settings.name)
         .to_format(settings.zarr_format.map(format_of))

@@ -52,7 +52,7 @@ where
     filled(out, |memory: &Bound<'_, PyArray1<T>>| {
         let mut memory = memory.try_readwrite()?;
         let memory = memory.as_slice_mut()?;
-        done(py, py.detach(|| array.read_into(selection, memory)))
+        done(py, array, py.detach(|| array.read_into(selection, memory)))
     })
 }
 
@@ -64,7 +64,7 @@ where
     let values: Bound<'_, PyArray1<T>> = regular(values)?;
     let values = values.try_readonly()?;
     let memory = values.as_slice()?;
-    done(py, py.detach(|| array.write(selection, memory)))
+    done(py, array, py.detach(|| array.write(selection, memory)))
 }
 
 pub(crate) fn read_bytes(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -75,7 +75,7 @@ pub(crate) fn read_bytes(array: &Array, selection: Selection, out: &Bound<'_, Py
     let mut out = out.cast::<PyArray1<u8>>()?.try_readwrite()?;
     let memory = out.as_slice_mut()?;
     let read = run(py, array, memory.len(), |array| array.read_bytes(selection))?;
-    let (_, bytes) = read.map_err(|e| raised(py, &e))?;
+    let (_, bytes) = read.map_err(|e| raised(py, array.storage(), &e))?;
     if bytes.len() != memory.len() {
         let (expected, got) = (bytes.len(), memory.len());
         return Err(PyValueError::new_err(format!(
@@ -93,9 +93,9 @@ pub(crate) fn write_bytes(array: &Array, selection: Selection, values: &Bound<'_
     let py = values.py();
     let values = values.cast::<PyArray1<u8>>()?.try_readonly()?;
     let bytes = values.as_slice()?.to_vec();
-    done(py, run(py, array, bytes.len(), |array| array.write_bytes(selection, bytes))?)
+    done(py, array, run(py, array, bytes.len(), |array| array.write_bytes(selection, bytes))?)
 }
 
-fn done(py: Python<'_>, result: ArrayResult<()>) -> PyResult<()> {
-    result.map_err(|e| raised(py, &e))
+fn done(py: Python<'_>, array: &Array, result: ArrayResult<()>) -> PyResult<()> {
+    result.map_err(|e| raised(py, array.storage(), &e))
 }

@@ -2,29 +2,50 @@
 
 use std::error::Error;
 use std::io;
+use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use zarr_array::{ArrayError, ArrayErrorKind as Kind};
 use zarr_copy::{CopyError, CopyErrorKind};
 use zarr_hierarchy::HierarchyError;
+use zarr_traits::strided::StridedError;
+use zarr_traits::{Storage, StoreError};
 
-/// Returns the exception of an error. It has the attributes `kind`, `array`, `chunk` and `key`.
+/// The path of a directory, or the URL of a store without its secrets. All handles on a store share it.
+#[derive(Debug, Default)]
+pub(crate) struct Place(OnceLock<String>);
+
+impl Place {
+    /// Says where a store is. The first call counts.
+    pub(crate) fn set(storage: &Storage, place: &str) {
+        storage.shared::<Self>().0.get_or_init(|| place.to_owned());
+    }
+}
+
+/// Returns the exception of an error. It has the attributes `kind`, `array`, `chunk` and `key`, and for an error of the
+/// operating system also `errno` and `filename`.
 ///
 /// If a store that is written in Python raised an exception, that exception is returned, with the place as a note.
-pub(crate) fn raised(py: Python<'_>, e: &ArrayError) -> PyErr {
-    exception(py, e, e.kind(), e.array(), Some(e))
+pub(crate) fn raised(py: Python<'_>, storage: &Storage, e: &ArrayError) -> PyErr {
+    raised_at(py, storage.shared::<Place>().0.get().map(String::as_str), e)
+}
+
+/// Returns the exception of an error of a store at `place`, as [`raised`].
+pub(crate) fn raised_at(py: Python<'_>, place: Option<&str>, e: &ArrayError) -> PyErr {
+    exception(py, place, e, e.kind(), e.array(), Some(e))
 }
 
 /// Returns the exception of an error of a group, as [`raised`].
-pub(crate) fn raised_in_group(py: Python<'_>, e: &HierarchyError) -> PyErr {
+pub(crate) fn raised_in_group(py: Python<'_>, storage: &Storage, e: &HierarchyError) -> PyErr {
     let inner = e.source().and_then(|e| e.downcast_ref::<ArrayError>());
-    exception(py, e, e.kind(), e.node(), inner)
+    let place = storage.shared::<Place>();
+    exception(py, place.0.get().map(String::as_str), e, e.kind(), e.node(), inner)
 }
 
 /// Returns the exception of an error of a copy. The errors of further nodes are notes of the exception.
 pub(crate) fn raised_in_copy(py: Python<'_>, e: &CopyError) -> PyErr {
     let raised = match e.kind() {
-        CopyErrorKind::Node(kind) => exception(py, e, kind, None, cause::<ArrayError>(e)),
+        CopyErrorKind::Node(kind) => exception(py, None, e, kind, None, cause::<ArrayError>(e)),
         kind => {
             let kind = match kind {
                 CopyErrorKind::Taken => "Exists",
@@ -43,11 +64,12 @@ pub(crate) fn raised_in_copy(py: Python<'_>, e: &CopyError) -> PyErr {
 
 /// Returns the exception of a kind that no node is named in.
 pub(crate) fn raised_of_kind(py: Python<'_>, kind: &str, text: String) -> PyErr {
-    of_kind(py, kind, text, None, None)
+    of_kind(py, kind, text, None, None, (None, None))
 }
 
 fn exception(
     py: Python<'_>,
+    place: Option<&str>,
     e: &(dyn Error + 'static),
     kind: Kind,
     node: Option<&str>,
@@ -60,9 +82,26 @@ fn exception(
         let _ = raised.value(py).call_method1("add_note", (text,));
         return raised;
     }
-    let is_missing = cause::<io::Error>(e).is_some_and(|e| e.kind() == io::ErrorKind::NotFound);
-    let kind = if kind == Kind::Io && is_missing { Kind::NotFound } else { kind };
-    of_kind(py, &format!("{kind:?}"), text, node.or_else(|| inner.and_then(ArrayError::array)), inner)
+    let kind = match (kind, cause::<StridedError>(e)) {
+        (Kind::LimitExceeded, Some(StridedError::Memory { .. })) => "OutOfMemory".to_owned(),
+        _ => format!("{kind:?}"),
+    };
+    let node = node.or_else(|| inner.and_then(ArrayError::array));
+    of_kind(py, &kind, text, node, inner, system(e, place, inner))
+}
+
+/// The number of an error of the operating system, and the path or URL that it is about.
+type System = (Option<i32>, Option<String>);
+
+fn system(e: &(dyn Error + 'static), place: Option<&str>, inner: Option<&ArrayError>) -> System {
+    let store = cause::<StoreError>(e);
+    let io = cause::<io::Error>(e).and_then(io::Error::raw_os_error);
+    let key = inner.and_then(ArrayError::key).or(store.and_then(StoreError::key));
+    let place = place.map(|place| match key {
+        Some(key) => format!("{}/{key}", place.trim_end_matches('/')),
+        None => place.to_owned(),
+    });
+    (store.and_then(StoreError::raw_os_error).or(io), place)
 }
 
 fn of_kind(
@@ -71,12 +110,13 @@ fn of_kind(
     text: String,
     node: Option<&str>,
     inner: Option<&ArrayError>,
+    system: System,
 ) -> PyErr {
     let chunk = inner.and_then(ArrayError::chunk).map(<[u64]>::to_vec);
     let key = inner.and_then(ArrayError::key);
     let made = py
         .import("zarr_rs.errors")
-        .and_then(|errors| errors.getattr("of_kind")?.call1((kind, text, node, chunk, key)));
+        .and_then(|errors| errors.getattr("of_kind")?.call1((kind, text, node, chunk, key, system)));
     made.map_or_else(|failed| failed, PyErr::from_value)
 }
 

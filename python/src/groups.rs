@@ -60,21 +60,23 @@ impl GroupHandle {
     /// Lists the children by name.
     fn children(&self, py: Python<'_>) -> PyResult<Vec<Listed>> {
         let group = self.get();
-        let children = group_result(py, || group.children())?;
+        let children = group_result(py, group.storage(), || group.children())?;
         Ok(children.iter().map(|child| listed(child, child.name().to_owned())).collect())
     }
 
     /// Opens the children, by name. In place of one that cannot be opened is the exception.
     fn members<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         let group = self.get();
-        let children = group_result(py, || group.children())?;
+        let children = group_result(py, group.storage(), || group.children())?;
         let nodes = children.into_iter().filter(|child| !matches!(child.found(), Found::Undocumented));
         nodes
             .map(|child| {
                 let name = child.name().to_owned();
                 let node = match child.open() {
                     Ok(node) => handle(py, node.into())?,
-                    Err(e) => raised_in_group(py, &e).into_value(py).into_bound(py).into_any(),
+                    Err(e) => {
+                        raised_in_group(py, group.storage(), &e).into_value(py).into_bound(py).into_any()
+                    }
                 };
                 Ok((name, node))
             })
@@ -93,14 +95,14 @@ impl GroupHandle {
     /// Opens the node at a path below the group. Returns `None` if there is none.
     fn node<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let group = self.get();
-        let node = group_result(py, || group.node(path))?;
+        let node = group_result(py, group.storage(), || group.node(path))?;
         node.map(|node| handle(py, node)).transpose()
     }
 
     /// Whether there is a node at a path below the group.
     fn exists(&self, py: Python<'_>, path: &str) -> PyResult<bool> {
         let group = self.get();
-        group_result(py, || group.exists(path))
+        group_result(py, group.storage(), || group.exists(path))
     }
 
     /// Changes attributes.
@@ -136,8 +138,8 @@ impl GroupHandle {
         py: Python<'_>,
         change: impl FnOnce(&mut Group) -> HierarchyResult<T> + Send,
     ) -> PyResult<T> {
-        let mut group = self.get();
-        group_result(py, || {
+        let (mut group, storage) = (self.get(), self.get().storage().clone());
+        group_result(py, &storage, || {
             let changed = change(&mut group)?;
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = group;
             Ok(changed)
@@ -162,15 +164,15 @@ pub(crate) fn open_node<'py>(
         Some(false) => UseConsolidated::Ignore,
     };
     let options = group_options().format(format).use_consolidated(consolidated);
-    let storage = storage.0.clone();
-    let node = group_result(py, || {
+    let storage = &storage.0;
+    let node = group_result(py, storage, || {
         let registry = registry()?;
         let group = match Group::open_with(storage.clone(), path, registry, &options) {
             Err(e) if e.kind() == HierarchyErrorKind::NotFound => e,
             group => return group.map(Node::Group),
         };
         let options = OpenOptions::new().limits(limits()).format(format);
-        match Array::open_with(storage, path, registry, &options) {
+        match Array::open_with(storage.clone(), path, registry, &options) {
             // The error of the group says that there is no node either.
             Err(e) if e.kind() == HierarchyErrorKind::NotFound => Err(group),
             array => Ok(Node::Array(array?)),
@@ -189,10 +191,10 @@ pub(crate) fn create_group<'py>(
     zarr_format: u8,
     overwrite: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let storage = storage.0.clone();
-    let group = group_result(py, || {
+    let storage = &storage.0;
+    let group = group_result(py, storage, || {
         let meta = GroupMeta::new(format_of(zarr_format))?.with_attributes(parse(attributes)?)?;
-        Group::create_with(storage, path, meta, existing(overwrite), registry()?, &group_options())
+        Group::create_with(storage.clone(), path, meta, existing(overwrite), registry()?, &group_options())
     })?;
     handle(py, Node::Group(group))
 }
@@ -224,19 +226,19 @@ pub(crate) fn create_array<'py>(
     new: NewArray,
     overwrite: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let storage = storage.0.clone();
+    let storage = &storage.0;
     let created = py.detach(|| {
         let options = CreateOptions::new().existing(existing(overwrite)).limits(limits());
-        Array::create_with(storage, path, new.metadata()?, registry()?, &options)
+        Array::create_with(storage.clone(), path, new.metadata()?, registry()?, &options)
     });
-    handle(py, Node::Array(created.map_err(|e| raised(py, &e))?))
+    handle(py, Node::Array(created.map_err(|e| raised(py, storage, &e))?))
 }
 
 /// Erases the node at a path, with everything below it.
 #[pyfunction]
 pub(crate) fn erase(py: Python<'_>, storage: &Storage, path: &str) -> PyResult<()> {
-    let storage = storage.0.clone();
-    group_result(py, || zarr_hierarchy::blocking::erase(storage, path, &EraseOptions::new()))
+    let storage = &storage.0;
+    group_result(py, storage, || zarr_hierarchy::blocking::erase(storage.clone(), path, &EraseOptions::new()))
 }
 
 impl NewArray {
@@ -319,6 +321,10 @@ fn handle(py: Python<'_>, node: Node) -> PyResult<Bound<'_, PyAny>> {
     }
 }
 
-fn group_result<T: Send>(py: Python<'_>, work: impl FnOnce() -> HierarchyResult<T> + Send) -> PyResult<T> {
-    py.detach(work).map_err(|e| raised_in_group(py, &e))
+fn group_result<T: Send>(
+    py: Python<'_>,
+    storage: &zarr_traits::Storage,
+    work: impl FnOnce() -> HierarchyResult<T> + Send,
+) -> PyResult<T> {
+    py.detach(work).map_err(|e| raised_in_group(py, storage, &e))
 }

@@ -46,5 +46,5 @@ pub(crate) fn parse(text: &str) -> MetaResult<Value> {
 
 /// Returns the exception of an error of a document.
 pub(crate) fn invalid(py: Python<'_>, e: zarr_array::meta::MetaError) -> PyErr {
-    crate::error::raised(py, &e.into())
+    crate::error::raised_at(py, None, &e.into())
 }

@@ -68,7 +68,7 @@ fn split_location(py: Python<'_>, location: &str) -> PyResult<(String, String, b
     let (root, is_path) = match zarr_store::scheme_of(root) {
         None => (root.to_owned(), true),
         Some(scheme) if scheme.eq_ignore_ascii_case("file") => {
-            let path = directory::path_of(root).map_err(|e| storage::failed(py, e))?;
+            let path = directory::path_of(root).map_err(|e| storage::failed(py, None, e))?;
             (path.into_string().map_err(|_| PyValueError::new_err("the path of the URL is not UTF-8"))?, true)
         }
         Some(_) => (root.to_owned(), false),
@@ -78,7 +78,7 @@ fn split_location(py: Python<'_>, location: &str) -> PyResult<(String, String, b
 
 /// Returns the location of a store without secrets, for messages.
 #[pyfunction]
-fn redacted(location: &str) -> String {
+pub(crate) fn redacted(location: &str) -> String {
     let (root, adapters) = zarr_store::split_adapters(location);
     zarr_store::redacted(root) + adapters
 }

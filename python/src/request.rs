@@ -7,13 +7,18 @@ use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use zarr_traits::{BoxFuture, Bytes, StoreResult, block_on};
+use zarr_traits::{BoxFuture, Bytes, Storage, StoreResult, block_on};
 
-use crate::storage::failed;
+use crate::error::raised;
 
 /// A request to a store. It begins when it is waited for or polled, and ends early if it is dropped.
 #[pyclass(frozen, module = "zarr_rs._native")]
-pub(crate) struct Request(Mutex<Option<BoxFuture<'static, StoreResult<Found>>>>);
+pub(crate) struct Request {
+    storage: Storage,
+    work: Mutex<Option<Work>>,
+}
+
+type Work = BoxFuture<'static, StoreResult<Found>>;
 
 /// The result of a request.
 pub(crate) enum Found {
@@ -33,7 +38,7 @@ impl Request {
     fn wait<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let future = self.lock().take().ok_or_else(ended)?;
         let found = py.detach(|| block_on(future));
-        found.map_err(|e| failed(py, e))?.into_python(py)
+        self.done(py, found)
     }
 
     /// Goes on with the request. Returns a tuple with its result, or `None` if it is not done: then `wake` is called,
@@ -43,7 +48,7 @@ impl Request {
         let mut future = self.lock().take().ok_or_else(ended)?;
         let polled = py.detach(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
         match polled {
-            Poll::Ready(found) => Ok(Some((found.map_err(|e| failed(py, e))?.into_python(py)?,))),
+            Poll::Ready(found) => Ok(Some((self.done(py, found)?,))),
             Poll::Pending => {
                 *self.lock() = Some(future);
                 Ok(None)
@@ -53,12 +58,19 @@ impl Request {
 }
 
 impl Request {
-    pub(crate) fn new(work: impl Future<Output = StoreResult<Found>> + Send + 'static) -> Self {
-        Self(Mutex::new(Some(Box::pin(work))))
+    pub(crate) fn new(
+        storage: Storage,
+        work: impl Future<Output = StoreResult<Found>> + Send + 'static,
+    ) -> Self {
+        Self { storage, work: Mutex::new(Some(Box::pin(work))) }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<BoxFuture<'static, StoreResult<Found>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn done<'py>(&self, py: Python<'py>, found: StoreResult<Found>) -> PyResult<Bound<'py, PyAny>> {
+        found.map_err(|e| raised(py, &self.storage, &e.into()))?.into_python(py)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Work>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

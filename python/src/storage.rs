@@ -15,8 +15,9 @@ use zarr_traits::{
 
 use crate::array::limits;
 use crate::directory;
-use crate::error::raised;
+use crate::error::{Place, raised_at};
 use crate::foreign::{Asked, Foreign};
+use crate::redacted;
 use crate::request::{Found, Request};
 
 /// A store. Arrays of one handle share its threads and its locks.
@@ -39,7 +40,7 @@ impl Storage {
     ) -> PyResult<Self> {
         let options = directory::Options { single_writer, updates_in_place, open_files };
         let opened = py.detach(|| directory::open(path, create, options));
-        opened.map(Self).map_err(|e| failed(py, e))
+        opened.map(|storage| Self::at_place(storage, path)).map_err(|e| failed(py, Some(path), e))
     }
 
     /// Returns a new, empty store in memory.
@@ -88,7 +89,8 @@ impl Storage {
         let schemes =
             Schemes::new(&[directory::SCHEMES, &[zarr_store::zip::SCHEME], zarr_store_object::SCHEMES]);
         let opened = py.detach(|| block_on(schemes.open(location, &access)));
-        opened.map(|located| Self(located.storage)).map_err(|e| failed(py, e))
+        let place = redacted(location);
+        opened.map(|located| Self::at_place(located.storage, &place)).map_err(|e| failed(py, Some(&place), e))
     }
 
     /// Returns a handle on the same store that cannot write.
@@ -164,7 +166,7 @@ impl Storage {
     /// Lists keys below a path: one page of those behind the key `after`, and whether more follow.
     #[pyo3(signature = (path, after=None))]
     fn list(&self, py: Python<'_>, path: &str, after: Option<&str>) -> PyResult<Request> {
-        let after = after.map(Key::new).transpose().map_err(|e| failed(py, e))?;
+        let after = after.map(Key::new).transpose().map_err(|e| failed(py, None, e))?;
         self.request(py, Prefix::of_node(path), move |storage, prefix| async move {
             let page = storage.list(&prefix, after.as_ref()).await?;
             let more = page.more;
@@ -203,6 +205,11 @@ impl Storage {
 }
 
 impl Storage {
+    fn at_place(storage: Handle, place: &str) -> Self {
+        Place::set(&storage, place);
+        Self(storage)
+    }
+
     /// Returns the request that `work` is, on a key or prefix.
     fn request<P, F>(
         &self,
@@ -213,14 +220,14 @@ impl Storage {
     where
         F: Future<Output = StoreResult<Found>> + Send + 'static,
     {
-        let place = place.map_err(|e| failed(py, e))?;
-        Ok(Request::new(work(self.0.clone(), place)))
+        let place = place.map_err(|e| failed(py, None, e))?;
+        Ok(Request::new(self.0.clone(), work(self.0.clone(), place)))
     }
 }
 
-/// Returns the exception of an error of a store.
-pub(crate) fn failed(py: Python<'_>, e: StoreError) -> PyErr {
-    raised(py, &ArrayError::from(e))
+/// Returns the exception of an error of a store that is not open.
+pub(crate) fn failed(py: Python<'_>, place: Option<&str>, e: StoreError) -> PyErr {
+    raised_at(py, place, &ArrayError::from(e))
 }
 
 fn seconds(seconds: f64) -> PyResult<Duration> {

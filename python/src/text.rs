@@ -19,7 +19,7 @@ pub(crate) fn read<'py>(
     array: &Array,
     selection: Selection,
 ) -> PyResult<Bound<'py, PyList>> {
-    let failed = |e| raised(py, &e);
+    let failed = |e| raised(py, array.storage(), &e);
     match array.data_type() {
         DataType::String => {
             let read: ArrayResult<NdVec<String>> = run(py, array, usize::MAX, |array| array.read(selection))?;
@@ -49,7 +49,7 @@ pub(crate) fn write(array: &Array, selection: Selection, values: &Bound<'_, PyLi
         }
         other => return Err(unknown(other)),
     };
-    written.map_err(|e| raised(py, &e))
+    written.map_err(|e| raised(py, array.storage(), &e))
 }
 
 fn unknown(data_type: &DataType) -> PyErr {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 
 
@@ -18,7 +19,9 @@ class ZarrError(Exception):
     key: str | None = None
 
     def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
+        # The first argument of an `OSError` may be its number.
+        text = getattr(self, "strerror", None) or next(iter(self.args), "")
+        return str(text)
 
 
 class NotFoundError(ZarrError, FileNotFoundError, KeyError):
@@ -55,16 +58,23 @@ class UnsupportedError(ZarrError, NotImplementedError):
     """The store, a codec or a data type cannot do this, or is not known."""
 
 
-class LimitError(ZarrError, MemoryError):
+class LimitError(ZarrError, ValueError):
     """A limit of size or memory is exceeded."""
 
 
+class OutOfMemoryError(LimitError, MemoryError):
+    """There is no memory for what the call needs."""
+
+
 class DeniedError(ZarrError, PermissionError):
-    """The store refuses the call."""
+    """The store refuses the call, or is read-only."""
 
 
 class StoreError(ZarrError, OSError):
-    """Input or output failed: the store is not reachable, or another writer interfered."""
+    """Input or output failed: the disk is full, the store is not reachable, another writer interfered.
+
+    `errno` and `filename` are those of the operating system, where the error is one of it.
+    """
 
 
 class CancelledError(ZarrError, RuntimeError):
@@ -82,6 +92,7 @@ _CLASSES: dict[str, type[ZarrError]] = {
     "Unsupported": UnsupportedError,
     "UnknownExtension": UnsupportedError,
     "LimitExceeded": LimitError,
+    "OutOfMemory": OutOfMemoryError,
     "PermissionDenied": DeniedError,
     "Conflict": StoreError,
     "Uncertain": StoreError,
@@ -91,9 +102,37 @@ _CLASSES: dict[str, type[ZarrError]] = {
 }
 
 
-def of_kind(kind: str, text: str, array: str | None, chunk: list[int] | None, key: str | None) -> ZarrError:
-    """Returns the exception of an error of the engine."""
-    error = _CLASSES.get(kind, ZarrError)(text)
+#: The classes of errors of the operating system. Others are a `StoreError`.
+_BY_NUMBER: dict[int, type[ZarrError]] = {
+    errno.ENOENT: NotFoundError,
+    errno.EEXIST: ExistsError,
+    errno.EACCES: DeniedError,
+    errno.EPERM: DeniedError,
+    errno.EROFS: DeniedError,
+}
+#: The numbers of what a store, which has no numbers, says in another way.
+_NUMBERS: dict[type[ZarrError], int] = {
+    NotFoundError: errno.ENOENT,
+    ExistsError: errno.EEXIST,
+    DeniedError: errno.EACCES,
+}
+
+
+def of_kind(
+    kind: str,
+    text: str,
+    array: str | None,
+    chunk: list[int] | None,
+    key: str | None,
+    system: tuple[int | None, str | None],
+) -> ZarrError:
+    """Returns the exception of an error of the engine. `system` is a number of the operating system, and a path or URL."""
+    number, place = system
+    cls = _CLASSES.get(kind, ZarrError)
+    if issubclass(cls, OSError):
+        cls = _BY_NUMBER.get(number, StoreError) if number else cls
+        number = number or _NUMBERS.get(cls)
+    error = cls(number, text, place) if number and issubclass(cls, OSError) else cls(text)
     error.kind, error.array, error.chunk, error.key = kind, array, chunk, key
     return error
 
