@@ -25,7 +25,11 @@ cftime = pytest.importorskip("cftime")
 #: The version of xarray that gave the answers. Older ones decode some stores differently.
 ANSWERED = "2026.9"
 pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
+    # xarray, of attributes that are to be odd.
+    pytest.mark.filterwarnings("ignore::xarray.SerializationWarning"),
+    pytest.mark.filterwarnings("ignore:Duplicate dimension names present:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Attribute .cell_measures. has malformed content:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Following pandas, xarray only supports:UserWarning"),
     pytest.mark.skipif(
         Version(xr.__version__) < Version(ANSWERED) or Version(zarr.__version__) < Version("3.1.6"),
         reason=f"the answers are those of xarray {ANSWERED} with zarr-python 3.1.6",

@@ -90,16 +90,17 @@ class TestDirectory(Common):
         return {"location": str(tmp_path / "d")}
 
 
-class TestS3(Common):
-    @pytest.fixture(scope="class")
-    def endpoint(self) -> Iterator[str]:
-        server = pytest.importorskip("moto.server")
-        service = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-        service.start()
-        host, port = service.get_host_and_port()
-        yield f"http://{host}:{port}"
-        service.stop()
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    server = pytest.importorskip("moto.server")
+    service = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    service.start()
+    host, port = service.get_host_and_port()
+    yield f"http://{host}:{port}"
+    service.stop()
 
+
+class TestS3(Common):
     @pytest.fixture
     def store_kwargs(self, endpoint: str) -> dict[str, Any]:
         names = {"aws_access_key_id": "id", "aws_secret_access_key": "secret", "region_name": "us-east-1"}

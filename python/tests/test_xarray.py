@@ -24,7 +24,6 @@ from packaging.version import Version
 from zarr_rs import errors
 
 xr = pytest.importorskip("xarray")
-pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def dataset() -> Any:
