@@ -295,6 +295,17 @@ impl Group {
         block_on(self.0.create_nodes(nodes))
     }
 
+    /// As [`create_nodes`](Self::create_nodes), for a caller that has written the chunks of the arrays before.
+    ///
+    /// # Errors
+    /// As [`zarr_hierarchy::Group::create_written_nodes`](crate::Group::create_written_nodes).
+    pub fn create_written_nodes<P: AsRef<str>, N: Into<NodeMeta>>(
+        &self,
+        nodes: impl IntoIterator<Item = (P, N)>,
+    ) -> HierarchyResult<()> {
+        block_on(self.0.create_written_nodes(nodes))
+    }
+
     /// Erases the node at a path below this group, with everything below it.
     ///
     /// # Errors

@@ -43,12 +43,32 @@ impl Group {
         &self,
         nodes: impl IntoIterator<Item = (P, N)>,
     ) -> HierarchyResult<()> {
-        let mut levels = self.levels(nodes)?;
+        self.create_levels(self.levels(nodes)?, false).await
+    }
+
+    /// As [`create_nodes`](Self::create_nodes), for a caller that has written the chunks of the arrays before: chunks that
+    /// are stored become those of the arrays.
+    ///
+    /// # Errors
+    /// As [`create_nodes`](Self::create_nodes).
+    pub async fn create_written_nodes<P: AsRef<str>, N: Into<NodeMeta>>(
+        &self,
+        nodes: impl IntoIterator<Item = (P, N)>,
+    ) -> HierarchyResult<()> {
+        self.create_levels(self.levels(nodes)?, true).await
+    }
+
+    async fn create_levels(
+        &self,
+        mut levels: BTreeMap<usize, Vec<(Prefix, NodeMeta)>>,
+        takes_chunks: bool,
+    ) -> HierarchyResult<()> {
         let (storage, writing) = (self.storage(), &self.shared.options.writing);
         let is_empty = levels.values().map(Vec::len).sum::<usize>() > 1 && self.is_empty().await?;
-        match is_empty {
-            true => self.add_between(&mut levels)?,
-            false => self.check_no_chunks(levels.values().flatten()).await?,
+        if is_empty {
+            self.add_between(&mut levels)?;
+        } else if !takes_chunks {
+            self.check_no_chunks(levels.values().flatten()).await?;
         }
         let mut each = writing.clone();
         each.consolidated = Consolidated::Keep;

@@ -56,7 +56,8 @@ impl Dataset {
         stream::iter(overwritten).buffer_unordered(AT_ONCE).try_collect::<Vec<_>>().await?;
         let written = ready.into_iter().map(|(name, ready)| self.write_new(name, ready));
         let metas: Vec<_> = stream::iter(written).buffer_unordered(AT_ONCE).try_collect().await?;
-        group.create_nodes(metas).await?;
+        // All of their elements are written, also over what an addition that failed has left.
+        group.create_written_nodes(metas).await?;
         self.reopen(attributes).await
     }
 
