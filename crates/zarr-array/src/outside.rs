@@ -2,15 +2,42 @@
 //! erased without losing what another writer appends there meanwhile.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_meta::{Documents, Ignore, NodeMeta};
-use zarr_traits::{Dims, Key, Version, store::Listed};
+use zarr_traits::{
+    Dims, Key, StoreErrorKind, Version,
+    store::{Listed, Outcome},
+};
 
 use crate::array::Array;
-use crate::core::Core;
+use crate::back_off::{ATTEMPTS, BackOff};
+use crate::core::{Core, EmptyChunks, PartialWrites};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::node;
+use crate::write;
+
+/// The index of a chunk, and its version if it is known.
+type Seen = (Dims, Option<Version>);
+
+/// What lies outside of a shape.
+pub(crate) struct Outside {
+    shape: Vec<u64>,
+    /// The dimensions that the shape makes shorter.
+    dims: Vec<usize>,
+    /// The chunks, or `None` if the store does not list: then any chunk of the array may be stored.
+    chunks: Option<Vec<Seen>>,
+}
+
+impl Outside {
+    /// Whether a part of a chunk lies outside.
+    fn has_part_of(&self, core: &Core, index: &[u64]) -> bool {
+        let is_out =
+            |dim: &usize| core.grid.span(*dim, index[*dim]).is_none_or(|span| span.end > self.shape[*dim]);
+        self.dims.iter().any(is_out)
+    }
+}
 
 /// The largest number of requests at once.
 const AT_ONCE: usize = 64;
@@ -55,9 +82,8 @@ impl Array {
                 _ => 0..grid.count(dim, *length),
             })
             .collect();
-        let keys = all_in(&spans).map(|index| Ok((self.core.key(&index)?, None)));
-        let keys = keys.collect::<ArrayResult<Vec<_>>>()?;
-        self.erase_outside(keys).await?;
+        let dims: Vec<usize> = (0..self.shape().len()).collect();
+        self.erase(all_in(&spans).map(|index| (index, None)), None, &dims).await?;
         let message = match now {
             Some(now) => format!(
                 "another writer has changed the shape to {now:?}, so what was written at {range:?} along dimension \
@@ -81,41 +107,153 @@ impl Array {
         })
     }
 
-    /// Deletes those of these objects whose chunks lie outside of the shape that is stored now.
+    /// Finds what lies outside of `shape`, before that is stored. If it is the shape of this array, a resize that died may have
+    /// left something.
+    pub(crate) async fn outside(&self, shape: &[u64]) -> ArrayResult<Outside> {
+        let core = &*self.core;
+        let is_same = shape == self.shape();
+        let dims = (0..shape.len()).filter(|dim| is_same || shape[*dim] < self.shape()[*dim]).collect();
+        let mut outside = Outside { shape: shape.to_vec(), dims, chunks: Some(Vec::new()) };
+        if outside.dims.is_empty() {
+            return Ok(outside);
+        }
+        let mut chunks = Vec::new();
+        let find = |listed: Listed| {
+            let index = core.index(&listed.key).filter(|index| outside.has_part_of(core, index));
+            chunks.extend(index.map(|index| (index, listed.meta.version)));
+        };
+        outside.chunks = match core.storage.list_each(&core.prefix, find).await {
+            Ok(()) => Some(chunks),
+            Err(e) if e.kind() == StoreErrorKind::Unsupported => None,
+            Err(e) => return Err(e.into()),
+        };
+        Ok(outside)
+    }
+
+    /// Erases what was found outside of a shape, which has been stored meanwhile.
+    pub(crate) async fn erase_outside(&self, mut outside: Outside) -> ArrayResult<()> {
+        if let Some(chunks) = outside.chunks.take() {
+            return self.erase(chunks.into_iter(), Some(&outside.shape), &outside.dims).await;
+        }
+        let spans: Vec<_> = self.chunk_counts().iter().map(|count| 0..*count).collect();
+        let all = all_in(&spans).filter(|index| outside.has_part_of(&self.core, index));
+        self.erase(all.map(|index| (index, None)), None, &outside.dims).await
+    }
+
+    /// Erases what these chunks have outside of the shape that is stored now: whole chunks, and the parts of others beyond
+    /// its ends in `dims`. Versions of chunks are from before the shape `since` was stored.
     ///
-    /// Another writer may make the array longer at the same time, and write there. It stores its shape before its chunks.
-    /// So a chunk that was seen before a look at the shape, and lies outside of it, is not of that writer; and it is deleted
-    /// only if it has not changed since.
-    pub(crate) async fn erase_outside(&self, keys: Vec<(Key, Option<Version>)>) -> ArrayResult<()> {
+    /// Another writer may make the array longer at the same time, and write there. It stores its shape before its chunks. So
+    /// a chunk with a version from before `since` has nothing of that writer outside of `since`; and one that was seen
+    /// before a look at the shape has nothing outside of that. Nothing is erased that has another version meanwhile.
+    async fn erase(
+        &self,
+        mut chunks: impl Iterator<Item = Seen>,
+        since: Option<&[u64]>,
+        dims: &[usize],
+    ) -> ArrayResult<()> {
         let core = &*self.core;
         let most = core.gate.width().clamp(1, AT_ONCE);
-        for batch in keys.chunks(BATCH) {
-            let seen = stream::iter(batch).map(|(key, version)| async move {
-                match version {
-                    Some(version) => Ok(Some((key, Some(version.clone())))),
-                    None => {
-                        Ok::<_, ArrayError>(core.storage.head(key).await?.map(|meta| (key, meta.version)))
-                    }
-                }
-            });
-            let seen: Vec<_> = seen.buffered(most).try_collect().await?;
-            let shape = self.stored_shape().await?;
-            let outside =
-                seen.into_iter().flatten().filter(|(key, _)| core.is_outside(key, shape.as_deref()));
-            let delete = |(key, version): (&Key, Option<Version>)| {
-                let key = key.clone();
-                async move {
-                    let _flying = core.gate.enter(0).await;
-                    let version = version.filter(|_| core.storage.capabilities().delete_if);
-                    // A conflict is a chunk that another writer has put meanwhile.
-                    let _ = core.storage.delete_if(&key, version.as_ref()).await?;
-                    Ok::<_, ArrayError>(())
-                }
+        loop {
+            let batch: Vec<Seen> = chunks.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return Ok(());
+            }
+            let look = |(index, version): Seen| async move {
+                let (since, version) = match version {
+                    Some(_) => (since, version),
+                    None => match core.storage.head(&core.key(&index)?).await? {
+                        Some(meta) => (None, meta.version),
+                        None => return Ok(None),
+                    },
+                };
+                Ok::<_, ArrayError>(Some((index, since, version)))
             };
-            let deleted = stream::iter(outside.map(delete).collect::<Vec<_>>()).buffer_unordered(most);
-            deleted.try_collect::<()>().await?;
+            let seen = stream::iter(batch.into_iter().map(look).collect::<Vec<_>>()).buffered(most);
+            let seen: Vec<_> = seen.try_collect().await?;
+            let now = self.inside_now().await?;
+            let erase = |(index, since, version): (Dims, Option<&[u64]>, Option<Version>)| {
+                let inside = since.filter(|_| !core.is_outside(&index, &now)).unwrap_or(&now).to_vec();
+                self.erase_in(index, (version, inside), dims)
+            };
+            let erased = stream::iter(seen.into_iter().flatten().map(erase).collect::<Vec<_>>());
+            erased.buffer_unordered(most).try_collect::<()>().await?;
         }
-        Ok(())
+    }
+
+    /// Erases what one chunk has outside of a shape, as [`erase`](Self::erase). `seen` are its version and the shape. If
+    /// another writer changes the chunk, begins again with a new look at both.
+    async fn erase_in(
+        &self,
+        index: Dims,
+        seen: (Option<Version>, Vec<u64>),
+        dims: &[usize],
+    ) -> ArrayResult<()> {
+        let core = &*self.core;
+        let (key, mut back_off, mut lost) = (core.key(&index)?, BackOff::new(&core.storage), 0);
+        let (mut seen, mut dims) = (Some(seen), dims.iter().copied().peekable());
+        while lost < ATTEMPTS {
+            let (version, inside) = match seen.take() {
+                Some(seen) => seen,
+                None => match core.storage.head(&key).await? {
+                    Some(meta) => (meta.version, self.inside_now().await?),
+                    None => return Ok(()),
+                },
+            };
+            if core.is_outside(&index, &inside) {
+                let _flying = core.gate.enter(0).await;
+                let version = version.filter(|_| core.storage.capabilities().delete_if);
+                if !matches!(core.storage.delete_if(&key, version.as_ref()).await?, Outcome::Conflict) {
+                    return Ok(());
+                }
+            } else {
+                let is_inside = |dim: &usize| {
+                    core.grid.span(*dim, index[*dim]).is_none_or(|span| span.end <= inside[*dim])
+                };
+                while dims.next_if(is_inside).is_some() {}
+                let Some(dim) = dims.peek().copied() else { return Ok(()) };
+                if self.fill_from(&index, dim, inside[dim], version).await? {
+                    dims.next();
+                    continue;
+                }
+            }
+            lost += 1;
+            back_off.wait().await;
+        }
+        let message = "other writers keep changing the chunk, which lies partly outside of the array";
+        Err(core.locate(&index, ArrayError::new(ArrayErrorKind::Conflict, message)))
+    }
+
+    /// Fills a chunk from position `start` of dimension `dim` to its end, if it still has this version. Returns `false` if
+    /// another writer has changed it.
+    async fn fill_from(
+        &self,
+        index: &Dims,
+        dim: usize,
+        start: u64,
+        version: Option<Version>,
+    ) -> ArrayResult<bool> {
+        let mut all = (*self.core).clone();
+        if all.partial_writes == PartialWrites::RejectUnaligned {
+            // The new edge may cut chunks: the caller asked for that.
+            all.partial_writes = PartialWrites::Safe;
+        }
+        let version = version.filter(|_| all.partial_writes == PartialWrites::Safe);
+        let spans: Option<Vec<_>> = (0..index.len()).map(|dim| all.grid.span(dim, index[dim])).collect();
+        let Some(mut spans) = spans else { return Ok(true) };
+        // Elements may be stored up to the end of the chunk in each dimension.
+        (all.shape, all.empty_chunks) = (spans.iter().map(|span| span.end).collect(), EmptyChunks::Skip);
+        spans[dim].start = spans[dim].start.max(start);
+        let (conditional, all) = (version.is_some(), Arc::new(all));
+        match write::write_fill(&all, spans.into(), version, self.may_block).await {
+            Err(e) if conditional && e.kind() == ArrayErrorKind::Conflict => Ok(false),
+            filled => filled.map(|()| true),
+        }
+    }
+
+    /// Returns the stored shape, or zeros if there is no such array any more: everything lies outside of it.
+    async fn inside_now(&self) -> ArrayResult<Vec<u64>> {
+        Ok(self.stored_shape().await?.unwrap_or_else(|| vec![0; self.shape().len()]))
     }
 
     /// Fails if chunks are stored that lie outside of this array, but inside of the larger `shape`: a resize that died has
@@ -195,10 +333,9 @@ impl Core {
         self.keys.decode(self.prefix.strip(key)?, self.shape.len())
     }
 
-    /// Whether the chunk at a key lies outside of `shape`. Everything lies outside of an array that is gone.
-    fn is_outside(&self, key: &Key, shape: Option<&[u64]>) -> bool {
-        let Some(index) = self.index(key) else { return false };
-        shape.is_none_or(|shape| (0..shape.len()).any(|dim| index[dim] >= self.grid.count(dim, shape[dim])))
+    /// Whether a chunk lies outside of `shape` as a whole.
+    fn is_outside(&self, index: &[u64], shape: &[u64]) -> bool {
+        (0..shape.len()).any(|dim| index[dim] >= self.grid.count(dim, shape[dim]))
     }
 }
 

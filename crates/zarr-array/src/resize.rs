@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_meta::ArrayMeta;
-use zarr_traits::{BoxFuture, Dims, StoreErrorKind};
+use zarr_traits::BoxFuture;
 
 use crate::array::Array;
-use crate::core::{Core, EmptyChunks, PartialWrites};
+use crate::core::Core;
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::open::OpenOptions;
-use crate::select::{Along, Selection};
+use crate::select::Along;
 use crate::target::Target;
 use crate::values::{NdVec, check_element};
 use crate::write;
@@ -35,8 +35,8 @@ impl Array {
     /// Elements that were deleted do not come back. If a resize dies, chunks outside of the new shape may stay: a larger
     /// shape is refused as long as some of them lie inside of it, and a resize to the stored shape deletes them.
     ///
-    /// Whole chunks that another writer appends at the same time are kept. Of a chunk that the new edge cuts, elements that
-    /// it appends just at that moment may be deleted.
+    /// What another writer appends at the same time is kept. In a store without conditional deletes, as buckets are, a whole
+    /// chunk may be deleted that is appended just at that moment.
     ///
     /// ```
     /// # async fn example(mut array: zarr_array::Array) -> zarr_array::ArrayResult<()> {
@@ -184,8 +184,10 @@ impl Array {
         let path = self.path().to_owned();
         let changed = async {
             let old = self.clone();
+            let mut outside = None;
             if cut == CutElements::Delete {
                 self.check_no_leftovers(shape).await?;
+                outside = Some(self.outside(shape).await?);
             }
             self.edit_metadata(|meta| {
                 // Another writer changed the shape in the meantime; do not overwrite it.
@@ -196,61 +198,12 @@ impl Array {
                 Ok(meta.resize(shape, &old.registry, &old.core.limits)?)
             })
             .await?;
-            if cut == CutElements::Delete {
-                old.forget_outside(shape).await?;
+            match outside {
+                Some(outside) => old.erase_outside(outside).await,
+                None => Ok(()),
             }
-            Ok(())
         };
         changed.await.map_err(|e: ArrayError| e.in_array(&path))
-    }
-
-    /// Deletes the elements of this array outside of `shape`. If that is the shape of this array, deletes what a resize that
-    /// died has left.
-    async fn forget_outside(&self, shape: &[u64]) -> ArrayResult<()> {
-        let core = &self.core;
-        let is_same = shape == self.shape();
-        let shrunk: Vec<usize> =
-            (0..shape.len()).filter(|dim| is_same || shape[*dim] < self.shape()[*dim]).collect();
-        if shrunk.is_empty() {
-            return Ok(());
-        }
-        // Once whole chunks outside are deleted, elements may be stored up to the end of the last chunk in each
-        // dimension, even if an earlier shape ended before.
-        let edge = |dim: usize, length: u64| {
-            let chunk = length.checked_sub(1).and_then(|last| core.grid.find(dim, last));
-            chunk.and_then(|chunk| core.grid.span(dim, chunk)).map_or(0, |span| span.end)
-        };
-        let listed = match core.storage.list_all(&core.prefix).await {
-            Ok(listed) => Some(listed),
-            // Without a list, everything outside is overwritten with fill values, which deletes whole chunks as well.
-            Err(e) if e.kind() == StoreErrorKind::Unsupported => None,
-            Err(e) => return Err(e.into()),
-        };
-        let inside =
-            |dim: usize| if listed.is_some() { shape[dim].min(self.shape()[dim]) } else { self.shape()[dim] };
-        let reach: Dims = (0..shape.len()).map(|dim| edge(dim, inside(dim))).collect();
-        let chunks = listed.into_iter().flatten().filter(|listed| core.index(&listed.key).is_some());
-        self.erase_outside(chunks.map(|listed| (listed.key, listed.meta.version)).collect()).await?;
-        let mut all = (**core).clone();
-        if all.partial_writes == PartialWrites::RejectUnaligned {
-            // The new edge may cut chunks: the caller asked for that.
-            all.partial_writes = PartialWrites::Safe;
-        }
-        (all.shape, all.empty_chunks) = (reach.clone(), EmptyChunks::Skip);
-        let all = Arc::new(all);
-        for dim in shrunk.into_iter().filter(|dim| shape[*dim] < reach[*dim]) {
-            // Another writer may have appended meanwhile.
-            let Some(now) = self.stored_shape().await? else { break };
-            let start = shape[dim].max(now[dim]);
-            if start >= reach[dim] {
-                continue;
-            }
-            let ranges =
-                reach.iter().enumerate().map(|(d, end)| if d == dim { start..*end } else { 0..*end });
-            let selection: Selection = ranges.collect::<Vec<_>>().into();
-            write::write_fill(&all, selection, self.may_block).await?;
-        }
-        Ok(())
     }
 
     /// Lengthens dimension `axis` for values of the shape `values`. Returns the range that is reserved for them.

@@ -7,7 +7,7 @@ mod task;
 use std::sync::Arc;
 
 use zarr_strided::{Input, Source, View};
-use zarr_traits::{BoxFuture, Bytes, Dims, block_on, heap::Heap};
+use zarr_traits::{BoxFuture, Bytes, Dims, Version, block_on, heap::Heap};
 
 use crate::core::Core;
 use crate::element::WriteElement;
@@ -85,11 +85,19 @@ pub(crate) async fn write_bytes(
     write_input(core, target, input, None, may_block).await
 }
 
-/// Writes the fill value to a selection.
-pub(crate) async fn write_fill(core: &Arc<Core>, selection: Selection, may_block: bool) -> ArrayResult<()> {
+/// Writes the fill value to a selection. With a version, it is one of a single chunk.
+///
+/// # Errors
+/// [`Conflict`](ArrayErrorKind::Conflict) if the chunk has another version.
+pub(crate) async fn write_fill(
+    core: &Arc<Core>,
+    selection: Selection,
+    version: Option<Version>,
+    may_block: bool,
+) -> ArrayResult<()> {
     let target = Target::new(core, &selection)?;
     let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
-    write_input(core, target, input, core.heap(u64::MAX), may_block).await
+    write_task(core, target, input, None, core.heap(u64::MAX), version, may_block).await
 }
 
 /// Writes one encoded inner chunk. The selection is its part inside the array.
@@ -101,7 +109,7 @@ pub(crate) async fn write_encoded(
 ) -> ArrayResult<()> {
     let target = Target::new(core, selection)?;
     let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
-    write_task(core, target, input, Some(encoded), None, may_block).await
+    write_task(core, target, input, Some(encoded), None, None, may_block).await
 }
 
 pub(crate) fn write_input(
@@ -111,7 +119,7 @@ pub(crate) fn write_input(
     heap: Option<Arc<Heap>>,
     may_block: bool,
 ) -> BoxFuture<'_, ArrayResult<()>> {
-    write_task(core, target, input, None, heap, may_block)
+    write_task(core, target, input, None, heap, None, may_block)
 }
 
 /// Writes the elements of `input` or an encoded inner chunk. A wall (decision 0026).
@@ -121,6 +129,7 @@ fn write_task(
     input: Input,
     encoded: Option<Bytes>,
     heap: Option<Arc<Heap>>,
+    version: Option<Version>,
     may_block: bool,
 ) -> BoxFuture<'_, ArrayResult<()>> {
     Box::pin(async move {
@@ -132,10 +141,10 @@ fn write_task(
         };
         let done = match target.plan {
             TargetPlan::Ranges(plan) => {
-                run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
+                run(&Arc::new(Write::new(core, plan, input, encoded, heap, version)), &place).await
             }
             TargetPlan::Lists(plan) => {
-                run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
+                run(&Arc::new(Write::new(core, plan, input, encoded, heap, version)), &place).await
             }
         };
         done.map_err(|e| e.in_array(&core.path))

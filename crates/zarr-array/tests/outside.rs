@@ -1,5 +1,6 @@
 //! Elements that were cut or erased do not come back, and what replaces a document keeps it until it is durable.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use zarr_array::blocking::Array;
@@ -109,23 +110,105 @@ fn an_append_to_an_array_that_is_erased_leaves_nothing() {
     assert!(chunks(&storage).is_empty());
 }
 
-#[test]
-fn a_resize_deletes_nothing_that_is_appended_meanwhile() {
-    let storage = memory();
-    let _ = ones(&storage, [20, 4]);
-    // Another writer appends just before the first deletion.
-    let (shared, mut is_done) = (storage.clone(), false);
-    let (between, _) = Faulty::over(&storage, move |_, call| {
-        if matches!(call, Op::Delete(_)) && !std::mem::replace(&mut is_done, true) {
-            let mut array = Array::open(shared.clone(), "/a", &standard()).unwrap();
-            array.append(0, NdVec::new([12, 4], vec![2_u8; 48]).unwrap()).unwrap();
+/// Lets a writer work, and another process in the middle of it: before its first request, before its second, and so on. Calls
+/// `check` after each run, with what the writer returned.
+fn interleave(
+    writer: impl Fn(&mut Array) -> Result<(), ArrayError>,
+    other: impl Fn(&mut Array) -> Result<(), ArrayError> + Clone + Send + 'static,
+    check: impl Fn(Array, Result<(), ArrayError>, &str),
+) {
+    for moment in 1.. {
+        let memory = MemoryStore::new();
+        // Each has locks of its own.
+        let [shared, mine] = [(), ()].map(|()| Storage::from(memory.clone()));
+        let _ = ones(&shared, [12, 4]);
+        let open = |storage: &Storage| Array::open(storage.clone(), "/a", &standard()).unwrap();
+        let begun = Arc::new(AtomicBool::new(false));
+        let (is_begun, mut requests, mut theirs, other) = (begun.clone(), 0, open(&shared), other.clone());
+        let (watched, _) = Faulty::over(&mine, move |_, _| {
+            requests += u64::from(is_begun.load(Ordering::SeqCst));
+            if requests == moment && is_begun.swap(false, Ordering::SeqCst) {
+                other(&mut theirs).unwrap();
+            }
+            None
+        });
+        let mut ours = open(&watched);
+        begun.store(true, Ordering::SeqCst);
+        let done = writer(&mut ours);
+        if begun.load(Ordering::SeqCst) {
+            assert!(moment > 2, "the writer made {moment} requests");
+            return;
         }
-        None
-    });
-    Array::open(between, "/a", &standard()).unwrap().resize([4, 4]).unwrap();
-    let array = Array::open(storage.clone(), "/a", &standard()).unwrap();
-    assert_eq!(array.shape(), [16, 4]);
-    assert_eq!(array.read::<u8>(4..).unwrap().into_vec(), [2; 48]);
+        check(open(&shared), done, &format!("before request {moment}"));
+    }
+}
+
+/// Makes the array larger, and returns its rows.
+fn grown(mut array: Array, cut: CutElements) -> Vec<[u8; 4]> {
+    array.resize_with([20, 4], cut).unwrap();
+    array.read::<u8>(..).unwrap().as_slice().as_chunks().0.to_vec()
+}
+
+#[test]
+fn a_resize_keeps_what_is_appended_meanwhile_and_shows_nothing_that_it_cut() {
+    // The appended rows end inside of a chunk, or at its edge.
+    for (to, rows) in [([5, 4], 5), ([5, 4], 7), ([5, 3], 5)] {
+        // An appender that lives, and one that dies when it has its place.
+        for element in [2, 0] {
+            let append = move |array: &mut Array| {
+                array.edit_attributes(|_| ())?; // looks at the shape
+                let shape = [rows, array.shape()[1]];
+                let values = vec![element; usize::try_from(rows * shape[1]).unwrap()];
+                match element {
+                    0 => array.extend(0, rows).map(drop),
+                    _ => array.append(0, NdVec::new(shape, values)?),
+                }
+            };
+            interleave(
+                |array| array.resize(to),
+                append,
+                |array, done, when| {
+                    let when = format!("{to:?}, {rows} rows of {element}, {when}");
+                    let lost = done.as_ref().err().map(ArrayError::kind);
+                    assert!(matches!(lost, None | Some(ArrayErrorKind::Conflict)), "{when}: {done:?}");
+                    let [old, columns] = if done.is_ok() { to } else { [12, 4] };
+                    assert_eq!(array.shape(), [old + rows, columns], "{when}");
+                    let expected = (0..20).map(|row| {
+                        let element =
+                            [1, element, 0][usize::from(row >= old) + usize::from(row >= old + rows)];
+                        [0, 1, 2, 3].map(|column| if column < columns { element } else { 0 })
+                    });
+                    assert_eq!(grown(array, CutElements::Delete), expected.collect::<Vec<_>>(), "{when}");
+                },
+            );
+        }
+    }
+}
+
+#[test]
+fn a_write_beside_a_resize_brings_back_nothing_that_was_cut() {
+    // Whole chunks, a part of a chunk outside, and a part of the chunk that is cut.
+    for rows in [8..12, 9..11, 6..8] {
+        let shrink = |array: &mut Array| array.resize([5, 4]);
+        let place = rows.clone();
+        let write = move |array: &mut Array| {
+            array.write(place.clone(), &vec![2_u8; 4 * usize::try_from(place.end - place.start).unwrap()])
+        };
+        let check = |mut array: Array, done: Result<(), ArrayError>, when: &str| {
+            done.unwrap();
+            let is_refused = array.resize([20, 4]).is_err();
+            let found = grown(array, CutElements::Keep);
+            let when = format!("{rows:?}, {when}: {found:?}");
+            let is_written = |row: usize, element: u8| element == 2 && rows.contains(&(row as u64));
+            for (row, element) in found.iter().enumerate().flat_map(|(row, all)| all.map(|one| (row, one))) {
+                assert!(element == u8::from(row < 5) || is_written(row, element), "{when}");
+            }
+            // What was written into the chunk that is cut is not noticed.
+            assert_eq!(is_refused, found[8..].as_flattened().contains(&2), "{when}");
+        };
+        interleave(shrink, write.clone(), check);
+        interleave(write, shrink, check);
+    }
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(crate) struct Write<P> {
     encoded: Option<Bytes>,
     /// The contents of elements of variable length.
     heap: Option<Arc<Heap>>,
+    /// The version that the only chunk must have. A write without one takes any, and begins again after a conflict.
+    version: Option<Version>,
     /// The chunks whose objects must be read first: they could not be [claimed](Condition::Claim), because they exist, or
     /// [changed by ranges](Condition::Ranges).
     taken: Mutex<HashSet<Dims>>,
@@ -207,8 +209,9 @@ impl<P: WritePlan> Write<P> {
         input: Input,
         encoded: Option<Bytes>,
         heap: Option<Arc<Heap>>,
+        version: Option<Version>,
     ) -> Self {
-        Self { core: core.clone(), plan, input, encoded, heap, taken: Mutex::default() }
+        Self { core: core.clone(), plan, input, encoded, heap, version, taken: Mutex::default() }
     }
 
     /// Returns the stored object, if part of it is kept, and the condition under which it is changed.
@@ -221,9 +224,10 @@ impl<P: WritePlan> Write<P> {
         let (core, can) = (&*self.core, self.core.storage.capabilities());
         let (safe, able) = (core.partial_writes != PartialWrites::Unchecked, can.put_if && can.put_create);
         if self.plan.is_whole(cell) {
-            return Ok((None, Condition::Replace));
+            let version = self.version.clone();
+            return Ok((None, version.map_or(Condition::Replace, Condition::IfUnchanged)));
         }
-        if self.plan.is_complete(cell) && !core.beside {
+        if self.plan.is_complete(cell) && !core.beside && self.version.is_none() {
             // The write covers all of the chunk inside the array, as this handle knows it. Another writer may have
             // lengthened the array and written the rest of the chunk.
             if !(safe && able) {
@@ -242,6 +246,7 @@ impl<P: WritePlan> Write<P> {
         if P::PUTS_INTO_VIEWS
             && can.put_ranges
             && core.chain.is_plain()
+            && self.version.is_none()
             && !self.taken().contains(P::chunk(cell))
         {
             return Ok((None, Condition::Ranges));
@@ -250,7 +255,11 @@ impl<P: WritePlan> Write<P> {
             // The whole chunk will be decoded: check its size before reading it.
             core.check_chunk(P::shape(cell))?;
         }
-        Ok(match core.load(key, P::shape(cell), ReadVersion::Report, scratch).await? {
+        let found = core.load(key, P::shape(cell), ReadVersion::Report, scratch).await?;
+        if self.version.is_some() && self.version.as_ref() != found.as_ref().and_then(|(_, v)| v.as_ref()) {
+            return Err(changed());
+        }
+        Ok(match found {
             None if safe => (None, Condition::Create),
             None => (None, Condition::Replace),
             Some((_, None)) if safe => return Err(unsafe_update()),
@@ -444,6 +453,7 @@ impl<P: WritePlan> Write<P> {
                 self.taken().insert(P::chunk(cell).clone());
                 Ok(Stored::AtOnce)
             }
+            _ if self.version.is_some() => Err(changed()),
             _ => Ok(Stored::Again),
         }
     }
@@ -458,6 +468,10 @@ pub(crate) fn unsafe_update() -> ArrayError {
     let message = "the store has no conditional puts, so another writer's update could be lost; use \
                    `PartialWrites::Unchecked` if this is the only writer";
     ArrayError::new(ArrayErrorKind::Unsupported, message)
+}
+
+fn changed() -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Conflict, "another writer has changed the chunk")
 }
 
 fn unaligned() -> ArrayError {
