@@ -44,6 +44,8 @@ pub(crate) fn races() -> Result<()> {
             &["--timeout=120", "--service=server", "--writes=25"],
             // Without conditional puts the same race must lose updates.
             &["--timeout=120", "--service=server", "--writes=25", "--kill=0", "--unchecked"],
+            &["readers", "--reads=200", "--appenders=2"],
+            &["readers", "--reads=200", "--shape-last", "--layout=chunk"],
         ],
     )
 }

@@ -78,7 +78,7 @@ enum Task {
     Enospc(crash::Args),
     /// Cut the power of a writer's disk, and check what remains (needs root)
     Powercut(crash::Args),
-    /// Let writers race, and count lost updates
+    /// Let writers race, and count lost updates; `-- readers`: what readers see beside appends
     Race(crash::Args),
     /// Write, read and kill for an hour, and watch memory and files
     Soak(crash::Args),

@@ -72,7 +72,12 @@ const EACH: [Step; 13] = [
         recorded,
     ),
     step("conformance", 60, "this implementation passes the conformance suite", conforms),
-    step("race", 60, "writers in several processes lose no update, also when they are killed", crash::races),
+    step(
+        "race",
+        60,
+        "writers in several processes lose no update, also when they are killed; readers see what they may",
+        crash::races,
+    ),
     step(
         "crash",
         60,

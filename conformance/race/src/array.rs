@@ -1,11 +1,9 @@
-//! The array that the writers share.
+//! The arrays that writers share.
 
 use anyhow::Result;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::{ArrayMeta, DataType, Storage, standard};
-
-use crate::plan::{CHUNK, INNER, SIDE};
 
 /// How the array is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +23,21 @@ impl Layout {
     }
 }
 
-pub(crate) fn create(store: Storage, layout: Layout) -> Result<Array> {
-    let array = ArrayMeta::builder([SIDE, SIDE], DataType::UInt32);
+/// The shapes of an array, of its chunks or shards, and of the inner chunks of shards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shapes {
+    pub(crate) array: [u64; 2],
+    pub(crate) chunk: [u64; 2],
+    pub(crate) inner: [u64; 2],
+}
+
+pub(crate) fn create(store: Storage, layout: Layout, data_type: DataType, shapes: Shapes) -> Result<Array> {
+    let array = ArrayMeta::builder(shapes.array, data_type);
     let meta = match layout {
-        Layout::Chunk => array.chunks([CHUNK, CHUNK]),
+        Layout::Chunk => array.chunks(shapes.chunk),
         Layout::Shard => {
             let zstd = Extension::new("zstd").with("level", 1).with("checksum", false);
-            array.chunks([INNER, INNER]).shards([CHUNK, CHUNK]).codecs([zstd])
+            array.chunks(shapes.inner).shards(shapes.chunk).codecs([zstd])
         }
     };
     Ok(Array::create(store, "/", meta.build()?, &standard())?)

@@ -1,7 +1,10 @@
-//! Checks whether writers in several processes lose each other's updates: see README.md.
+//! Checks whether writers in several processes lose each other's updates, and what readers see of appends: see README.md.
 
+mod appended;
+mod appender;
 mod array;
 mod ledger;
+mod observer;
 mod outcome;
 mod place;
 mod plan;
@@ -9,6 +12,7 @@ mod process;
 mod race;
 mod racer;
 mod reader;
+mod readers;
 mod report;
 mod writer;
 
@@ -17,7 +21,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use array::Layout;
 use clap::{Parser, Subcommand, ValueEnum};
-use place::{Place, Service};
+use place::{Place, Service, Store};
 
 /// Lets several processes update parts of the same chunks of an array, and counts lost updates.
 #[derive(Debug, Parser)]
@@ -27,6 +31,16 @@ struct Cli {
     role: Option<Role>,
     #[command(flatten)]
     race: race::Args,
+    #[command(flatten)]
+    arrays: Arrays,
+    /// Print the figures as JSON, a line for each layout
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where the arrays are, and how they are stored.
+#[derive(Debug, clap::Args)]
+struct Arrays {
     /// How the array is stored
     #[arg(long, value_enum, default_value = "both")]
     layout: Layouts,
@@ -37,16 +51,26 @@ struct Cli {
     /// Start a service, and race there; skipped if it is not installed
     #[arg(long, value_enum, conflicts_with = "store")]
     service: Option<Service>,
-    /// Print the figures as JSON, a line for each layout
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Role {
+    /// Read an array while others append to it and are killed, and check the rule for readers
+    Readers {
+        #[command(flatten)]
+        readers: readers::Args,
+        #[command(flatten)]
+        arrays: Arrays,
+    },
     /// A writer process, which this program starts
     #[command(hide = true)]
     Write(writer::Args),
+    /// A process that appends, which this program starts
+    #[command(hide = true)]
+    Append(appender::Args),
+    /// A process that reads what is appended, which this program starts
+    #[command(hide = true)]
+    Observe(observer::Args),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -70,6 +94,11 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.role {
         Some(Role::Write(args)) => writer::run(args).map(|()| true),
+        Some(Role::Append(args)) => appender::run(args).map(|()| true),
+        Some(Role::Observe(args)) => observer::run(args).map(|()| true),
+        Some(Role::Readers { readers, arrays }) => {
+            arrays.each(|layout, store| readers::run(readers, layout, store))
+        }
         None => race(&cli),
     };
     match done {
@@ -85,25 +114,32 @@ fn main() -> ExitCode {
 /// Runs the races. Returns whether all results are as expected.
 fn race(cli: &Cli) -> Result<bool> {
     cli.race.check()?;
-    let temporary = tempfile::tempdir()?;
-    let place = match (&cli.store, cli.service) {
-        (Some(url), _) => Place::new(url),
-        (None, None) => Place::new(temporary.path().to_string_lossy()),
-        (None, Some(service)) => match Place::start(service)? {
-            Some(place) => place,
-            None => return Ok(true),
-        },
-    };
-    let mut is_good = true;
-    for layout in cli.layout.each() {
-        let store = place.store(&format!("{}.zarr", layout.name()));
-        let report = race::run(&cli.race, *layout, &store)?;
+    cli.arrays.each(|layout, store| {
+        let report = race::run(&cli.race, layout, store)?;
         if cli.json {
             println!("{}", report.json());
         } else {
             println!("{report}");
         }
-        is_good &= cli.race.is_good(&report);
+        Ok(cli.race.is_good(&report))
+    })
+}
+
+impl Arrays {
+    /// Calls `run` with the store of an array of each layout. Returns whether all results are good, or the service is missing.
+    fn each(&self, run: impl Fn(Layout, &Store<'_>) -> Result<bool>) -> Result<bool> {
+        let temporary = tempfile::tempdir()?;
+        let place = match (&self.store, self.service) {
+            (Some(url), _) => Place::new(url),
+            (None, None) => Place::new(temporary.path().to_string_lossy()),
+            (None, Some(service)) => match Place::start(service)? {
+                Some(place) => place,
+                None => return Ok(true),
+            },
+        };
+        self.layout.each().iter().try_fold(true, |is_good, layout| {
+            let store = place.store(&format!("{}.zarr", layout.name()));
+            Ok(run(*layout, &store)? && is_good)
+        })
     }
-    Ok(is_good)
 }

@@ -6,11 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
+use zarr_array::DataType;
 
-use crate::array::{Layout, create};
+use crate::array::{Layout, Shapes, create};
 use crate::ledger::Ledger;
 use crate::place::Store;
-use crate::plan::{MOST_WRITERS, Plan};
+use crate::plan::{CHUNK, INNER, MOST_WRITERS, Plan, SIDE};
 use crate::racer::{Kind, Racer};
 use crate::report::Report;
 use crate::{outcome, reader};
@@ -91,7 +92,8 @@ pub(crate) fn run(args: &Args, layout: Layout, store: &Store<'_>) -> Result<Repo
         args.check_ours()?;
     }
     let plan = Plan { seed: args.seed, writers: args.writers.len() as u64 };
-    let array = create(store.create()?, layout)?;
+    let shapes = Shapes { array: [SIDE, SIDE], chunk: [CHUNK, CHUNK], inner: [INNER, INNER] };
+    let array = create(store.create()?, layout, DataType::UInt32, shapes)?;
     let ledger = Ledger::new(plan);
     let deadline = Instant::now() + Duration::from_secs(args.timeout);
 
