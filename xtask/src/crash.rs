@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::build;
-use crate::command::run as start;
+use crate::command::{answers, run as start};
+use crate::install::debian;
 
 /// The options of the program; `-- --help` lists them.
 #[derive(Debug, clap::Args)]
@@ -15,8 +16,9 @@ pub(crate) struct Args {
     options: Vec<String>,
 }
 
-/// Runs one of the programs.
+/// Runs one of the programs. What it can use is installed as root; otherwise it says what it leaves out.
 pub(crate) fn run(program: &str, task: Option<&str>, args: &Args) -> Result<()> {
+    provide(task);
     several(program, [task.into_iter().chain(args.options.iter().map(String::as_str))])
 }
 
@@ -29,8 +31,23 @@ pub(crate) fn short() -> Result<()> {
             &["syscalls", "--work=shard", "--faults=EIO,KILL"],
             &["enospc", "--rounds=24"],
             &["powercut", "--rounds=1", "--after=0"],
+            &["powercut", "--documents", "--rounds=3", "--after=0"],
         ],
     )
+}
+
+/// Installs the package of Debian with the program that a task starts, if it is missing.
+fn provide(task: Option<&str>) {
+    let (program, package) = match task {
+        Some("powercut") => ("mkfs.xfs", "xfsprogs"),
+        Some("syscalls") => ("strace", "strace"),
+        _ => return,
+    };
+    if !answers(Command::new(program).arg("-V"))
+        && let Err(error) = debian(package)
+    {
+        println!("{error:#}");
+    }
 }
 
 /// Short races, for every change. They take some seconds; after two minutes a race ends with an error.

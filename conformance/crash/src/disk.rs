@@ -4,50 +4,93 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
 use tempfile::TempDir;
+
+/// A file system on a disk whose power can be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FileSystem {
+    /// ext4 as usual
+    Ext4,
+    /// ext4 without its care for programs that do not synchronise
+    #[value(name = "ext4-noauto")]
+    Ext4NoAuto,
+    /// XFS as usual
+    Xfs,
+}
+
+impl FileSystem {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ext4 => "ext4",
+            Self::Ext4NoAuto => "ext4 with noauto_da_alloc",
+            Self::Xfs => "XFS",
+        }
+    }
+
+    /// The program that makes it, and the least size of a disk that it takes, in bytes.
+    fn maker(self) -> ([&'static str; 3], u64) {
+        match self {
+            Self::Ext4 | Self::Ext4NoAuto => (["mkfs.ext4", "-q", "-F"], 64 << 20),
+            Self::Xfs => (["mkfs.xfs", "-q", "-f"], 320 << 20),
+        }
+    }
+
+    /// The options to mount it.
+    fn options(self) -> &'static str {
+        match self {
+            Self::Ext4 | Self::Xfs => "loop",
+            Self::Ext4NoAuto => "loop,noauto_da_alloc",
+        }
+    }
+}
 
 /// A mounted file system, which is unmounted on drop.
 #[derive(Debug)]
 pub(crate) struct Disk {
     folder: TempDir,
-    /// The file of an ext4 disk, and the options to mount it.
-    image: Option<(PathBuf, &'static str)>,
+    /// `None` for a disk in memory.
+    system: Option<FileSystem>,
 }
 
 impl Disk {
     /// Mounts a file system of this size in memory, or returns why it cannot.
     pub(crate) fn in_memory(bytes: u64) -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let place = folder.path().join("disk");
-        std::fs::create_dir(&place)?;
-        call(
-            "mount",
-            ["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"].map(OsStr::new),
-            Some(&place),
-        )?;
-        Ok(Self { folder, image: None })
-    }
-
-    /// Makes an ext4 disk of 64 MiB in a file and mounts it.
-    pub(crate) fn ext4(options: &'static str) -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let (place, image) = (folder.path().join("disk"), folder.path().join("image"));
-        std::fs::create_dir(&place)?;
-        std::fs::File::create(&image)?.set_len(64 << 20)?;
-        call("mkfs.ext4", ["-q", "-F"].map(OsStr::new), Some(&image))?;
-        let mut disk = Self { folder, image: None };
-        disk.mount(&image, options)?;
-        disk.image = Some((image, options));
+        let disk = Self::unmounted(None)?;
+        let options = format!("size={bytes}");
+        call("mount", ["-t", "tmpfs", "-o", &options, "tmpfs"].map(OsStr::new), Some(&disk.path()))?;
         Ok(disk)
     }
 
-    fn mount(&self, image: &Path, options: &str) -> Result<()> {
-        call("mount", [OsStr::new("-o"), OsStr::new(options), image.as_os_str()], Some(&self.path()))
+    /// Makes a disk in a file and mounts it, or returns why it cannot.
+    pub(crate) fn new(system: FileSystem) -> Result<Self> {
+        let disk = Self::unmounted(Some(system))?;
+        let ([maker, quiet, force], size) = system.maker();
+        std::fs::File::create(disk.image())?.set_len(size)?;
+        call(maker, [quiet, force].map(OsStr::new), Some(&disk.image()))?;
+        disk.mount(system)?;
+        Ok(disk)
+    }
+
+    fn unmounted(system: Option<FileSystem>) -> Result<Self> {
+        let disk = Self { folder: tempfile::tempdir()?, system };
+        std::fs::create_dir(disk.path())?;
+        Ok(disk)
+    }
+
+    fn mount(&self, system: FileSystem) -> Result<()> {
+        let options = ["-o", system.options()].map(OsStr::new);
+        call("mount", [&options[..], &[self.image().as_os_str()]].concat(), Some(&self.path()))
     }
 
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("disk")
+    }
+
+    /// The file of a disk that is not in memory.
+    fn image(&self) -> PathBuf {
+        self.folder.path().join("image")
     }
 
     /// Cuts the power, and mounts the disk again.
@@ -58,7 +101,8 @@ impl Disk {
 
     /// Stops the file system at once, as a power cut does: what it has not written is lost.
     pub(crate) fn stop(&self) -> Result<()> {
-        // EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH. Python, because an ioctl in Rust is unsafe code.
+        // EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH; XFS has the same number and flag. Python, because an ioctl in
+        // Rust is unsafe code.
         let script = "import fcntl, os, struct, sys\n\
                       fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', 2))";
         call("python3", [OsStr::new("-c"), OsStr::new(script)], Some(&self.path()))
@@ -66,9 +110,9 @@ impl Disk {
 
     /// Mounts the disk again. No program may use it.
     pub(crate) fn start(&self) -> Result<()> {
-        let Some((image, options)) = &self.image else { bail!("a disk in memory has no power of its own") };
+        let Some(system) = self.system else { bail!("a disk in memory has no power of its own") };
         call("umount", [], Some(&self.path()))?;
-        self.mount(image, options)
+        self.mount(system)
     }
 }
 
@@ -80,7 +124,9 @@ impl Drop for Disk {
 }
 
 fn call<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>, last: Option<&Path>) -> Result<()> {
-    let done = Command::new(program).args(words).args(last).stdin(Stdio::null()).output()?;
+    let mut command = Command::new(program);
+    let done = command.args(words).args(last).stdin(Stdio::null()).output();
+    let done = done.with_context(|| format!("{program} cannot be started"))?;
     if !done.status.success() {
         bail!("{program} failed: {}", String::from_utf8_lossy(&done.stderr).trim());
     }

@@ -2,6 +2,7 @@
 //! README.md.
 
 mod disk;
+mod documents;
 mod enospc;
 mod kill;
 mod powercut;
@@ -26,7 +27,7 @@ enum Cli {
     Syscalls(syscalls::Args),
     /// Fill the disk (needs root)
     Enospc(enospc::Args),
-    /// Cut the power of a disk (needs root, and ext4 on a loop device)
+    /// Cut the power of a disk (needs root, and ext4 or XFS on a loop device)
     Powercut(powercut::Args),
     /// Write, read and kill for a long time, and watch the memory and the files that are left over
     Soak(soak::Args),
