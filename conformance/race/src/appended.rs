@@ -184,7 +184,8 @@ impl Reader {
             let value = cell.and_then(|cell| window.values.get(cell));
             value == Some(&append.value((row - start) * WIDTH + column))
         };
-        let (first, end) = (start.max(window.from), start + append.rows());
+        let read = window.from + (window.values.len() / COLUMNS) as u64;
+        let (first, end) = (start.max(window.from), read.min(start + append.rows()));
         let mut is_whole = true;
         for chunk in first / CHUNK[0]..=(end - 1) / CHUNK[0] {
             let rows = first.max(chunk * CHUNK[0])..end.min((chunk + 1) * CHUNK[0]);
@@ -238,6 +239,11 @@ mod tests {
         ] {
             assert_eq!(read(&mut reader, cells, cells.is_empty()), Ok(expected), "{cells:?}");
         }
+        // The rows of whole chunks that were read count, not those behind them.
+        let values = [APPENDS[0].values(), APPENDS[1].values()].concat();
+        let window = Window { from: 0, values: &values[..24], length: 7 };
+        let seen = reader.check(window, 1, &acknowledged(), true);
+        assert_eq!(seen, Ok(Sights { wholes: 1, ..none }));
         let gone = read(&mut reader, &second, false).unwrap_err();
         assert!(gone.contains("was another value before"), "{gone}");
         let of = |process, number, place| Append { process, number }.value(place);
