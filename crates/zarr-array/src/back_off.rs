@@ -1,10 +1,10 @@
 //! Waits after a lost race, so that the writers do not race again.
 
-use std::hash::{BuildHasher, RandomState};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_timer::Delay;
 use zarr_traits::{Storage, store::Drive};
+
+use crate::clock::{self, Clock};
 
 /// The number of attempts before an error.
 pub(crate) const ATTEMPTS: u32 = 20;
@@ -18,39 +18,36 @@ const REMOTE: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The waits of one writer, which grow from race to race. They are timers, which take no thread.
-pub(crate) struct BackOff {
-    first: Duration,
+pub(crate) struct BackOff<'a> {
+    storage: &'a Storage,
     lost: u32,
     /// The start of the current attempt. The clock is not read before a race is lost.
-    begun: Option<Instant>,
+    begun: Option<Duration>,
 }
 
-impl BackOff {
-    pub(crate) fn new(storage: &Storage) -> Self {
-        let first = match storage.capabilities().drive {
-            Drive::Inline => LOCAL,
-            Drive::Remote { .. } => REMOTE,
-        };
-        Self { first, lost: 0, begun: None }
+impl<'a> BackOff<'a> {
+    pub(crate) fn new(storage: &'a Storage) -> Self {
+        Self { storage, lost: 0, begun: None }
     }
 
-    /// Waits after a lost race.
+    /// Waits after a lost race. Where there is no clock, the requests of the next attempt are a wait, too.
     pub(crate) async fn wait(&mut self) {
-        let wait = self.next();
+        let clock = clock::of(self.storage);
+        let wait = self.next(&*clock);
         self.lost += 1;
-        // There is no clock in a browser. The requests of the next attempt are a wait, too.
-        if !cfg!(target_family = "wasm") {
-            Delay::new(wait).await;
-            self.begun = Some(Instant::now());
-        }
+        clock.wait(wait).await;
+        self.begun = Some(clock.now());
     }
 
     /// Returns a wait of random length. It can be as long as the attempt took.
-    fn next(&self) -> Duration {
-        let took = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
-        let most = (self.first * (1 << self.lost.min(7)).min(100)).max(took).min(LONGEST);
-        // A new hasher has a random key.
-        let random = RandomState::new().hash_one(self.lost) % 1000;
+    fn next(&self, clock: &dyn Clock) -> Duration {
+        let first = match self.storage.capabilities().drive {
+            Drive::Inline => LOCAL,
+            Drive::Remote { .. } => REMOTE,
+        };
+        let took = self.begun.map_or(Duration::ZERO, |begun| clock.now().saturating_sub(begun));
+        let most = (first * (1 << self.lost.min(7)).min(100)).max(took).min(LONGEST);
+        let random = clock.random() % 1000;
         most * u32::try_from(random).unwrap_or(0) / 1000
     }
 }

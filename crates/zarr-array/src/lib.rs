@@ -10,6 +10,7 @@ mod block_writer;
 pub mod blocking;
 mod chunk_cache;
 mod chunks;
+pub mod clock;
 mod core;
 mod cpu;
 mod create;

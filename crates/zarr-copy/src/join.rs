@@ -12,7 +12,6 @@ mod puts;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use futures_timer::Delay;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::{Array, Storage};
 
@@ -193,7 +192,7 @@ impl<'a> Worker<'a> {
                 break;
             }
             if !has_worked {
-                Delay::new((self.job.lease / 8).min(PATIENCE)).await;
+                self.claims.wait().await;
             }
         }
         for task in &tasks {

@@ -10,14 +10,13 @@
 //!   dead if its object has not changed for as long as the looking worker has waited.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_timer::Delay;
+use zarr_array::clock::{self, Clock};
 use zarr_array::traits::store::{Listed, Outcome, PutMode, ReadVersion};
 use zarr_array::traits::{ByteRange, Bytes, Key, Prefix};
 use zarr_array::{Storage, block_on};
@@ -40,9 +39,9 @@ const LARGEST: u64 = 1 << 10;
 const BEAT: Duration = Duration::from_secs(15);
 
 /// The records of a job, for one worker.
-#[derive(Debug)]
 pub(super) struct Claims {
     storage: Storage,
+    clock: Arc<dyn Clock>,
     root: String,
     /// The name of this worker.
     worker: String,
@@ -57,7 +56,7 @@ pub(super) struct Claims {
 #[derive(Debug)]
 struct Seen {
     sign: Bytes,
-    since: Instant,
+    since: Duration,
 }
 
 /// The units of a stage.
@@ -88,14 +87,15 @@ impl Record {
 impl Claims {
     /// Gives the first sign of life, and goes on with that.
     pub(super) async fn begin(storage: Storage, job: &Job) -> CopyResult<Self> {
-        let number = RandomState::new().hash_one(std::process::id());
+        let clock = clock::of(&storage);
+        let number = clock.random();
         let worker = format!("{}-{number:016x}", std::process::id());
         let root = format!("{JOBS}{}/", job.name);
         let key = Key::new(format!("{root}{WORKERS}/{worker}"))?;
         storage.put(&key, sign(0)).await?;
         let pulse = Pulse::begin(storage.clone(), key, (job.lease / 4).min(BEAT));
         let pulse = pulse.map_err(|e| CopyError::unsupported(format!("a worker needs a thread: {e}")))?;
-        Ok(Self { storage, root, worker, number, lease: job.lease, seen: Mutex::default(), pulse })
+        Ok(Self { storage, clock, root, worker, number, lease: job.lease, seen: Mutex::default(), pulse })
     }
 
     /// Looks at the records of a stage.
@@ -169,13 +169,18 @@ impl Claims {
 
     /// Whether another worker is at work now: its sign of life changes while this worker looks, which may take a lease.
     pub(super) async fn is_at_work(&self, worker: &str) -> CopyResult<bool> {
-        let (first, since) = (self.sign_of(worker).await?, Instant::now());
+        let (first, since) = (self.sign_of(worker).await?, self.clock.now());
         let mut now = first.clone();
-        while now.is_some() && now == first && since.elapsed() < self.lease {
-            Delay::new((self.lease / 8).min(PATIENCE)).await;
+        while now.is_some() && now == first && self.clock.now().saturating_sub(since) < self.lease {
+            self.wait().await;
             now = self.sign_of(worker).await?;
         }
         Ok(now.is_some() && now != first)
+    }
+
+    /// Waits before the next look at the records.
+    pub(super) async fn wait(&self) {
+        self.clock.wait((self.lease / 8).min(PATIENCE)).await;
     }
 
     /// Returns the last sign of life of a worker.
@@ -188,12 +193,12 @@ impl Claims {
     async fn is_alive(&self, worker: &str) -> CopyResult<bool> {
         let Some(sign) = self.sign_of(worker).await? else { return Ok(false) };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
+        let now = self.clock.now();
         let last = seen.entry(worker.to_owned()).or_insert_with(|| Seen { sign: sign.clone(), since: now });
         if last.sign != sign {
             *last = Seen { sign, since: now };
         }
-        Ok(now.duration_since(last.since) < self.lease)
+        Ok(now.saturating_sub(last.since) < self.lease)
     }
 }
 
