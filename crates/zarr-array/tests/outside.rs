@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use zarr_array::blocking::Array;
 use zarr_array::{
-    ArrayError, ArrayErrorKind, ArrayMeta, CreateOptions, CutElements, DataType, NdVec, Storage, standard,
+    ArrayError, ArrayErrorKind, ArrayMeta, ArrayResult, CreateOptions, CutElements, DataType, NdVec, Storage,
+    standard,
 };
 use zarr_conformance::instruments::{Fault, Faulty};
 use zarr_store::MemoryStore;
@@ -209,6 +210,20 @@ fn a_write_beside_a_resize_brings_back_nothing_that_was_cut() {
         interleave(shrink, write.clone(), check);
         interleave(write, shrink, check);
     }
+}
+
+#[test]
+fn changes_of_the_shape_may_be_spawned() {
+    fn spawned(change: impl Future<Output = ArrayResult<()>> + Send + 'static) {
+        block_on(change).unwrap();
+    }
+    let storage = memory();
+    let mut array = ones(&storage, [8, 4]).into_async();
+    spawned(async move {
+        array.append(0, NdVec::new([4, 4], vec![2_u8; 16])?).await?;
+        array.resize([4, 4]).await
+    });
+    assert_eq!(Array::open(storage, "/a", &standard()).unwrap().shape(), [4, 4]);
 }
 
 #[test]
