@@ -2,7 +2,8 @@
 //! complete. A marker names the source meanwhile.
 
 use zarr_array::node::{self, Writing};
-use zarr_array::traits::{Bytes, Prefix};
+use zarr_array::traits::store::{Outcome, PutMode, ReadVersion};
+use zarr_array::traits::{ByteRange, Bytes, Prefix, Version};
 use zarr_array::{Format, Limits, Storage};
 use zarr_store::Prefixed;
 
@@ -28,6 +29,8 @@ pub struct Destination {
     root: Prefix,
     /// The marker of an existing unfinished copy.
     unfinished: Option<Bytes>,
+    /// The version of an empty marker, which a power cut may leave. Nothing was done yet that it must explain.
+    empty: Option<Version>,
     /// Whether there is something else.
     is_taken: bool,
 }
@@ -39,9 +42,15 @@ impl Destination {
     /// If the storage is read-only, and those of the store.
     pub async fn find(storage: Storage, root: Prefix) -> CopyResult<Self> {
         storage.check_writable()?;
-        let unfinished = storage.get(&marker::key(&root)?, marker::LARGEST).await?;
+        let key = marker::key(&root)?;
+        let ranges = [ByteRange::All];
+        let found = storage.get_ranges(&key, &ranges, ReadVersion::Report, marker::LARGEST).await?;
+        let (unfinished, empty) = match found {
+            Some(found) if found.size == Some(0) => (None, found.version),
+            found => (found.map(|found| found.bytes.concat().into()), None),
+        };
         let is_taken = unfinished.is_none() && is_taken(&storage, &root).await?;
-        Ok(Self { storage, root, unfinished, is_taken })
+        Ok(Self { storage, root, unfinished, empty, is_taken })
     }
 
     /// Whether there is something that is no unfinished copy.
@@ -108,10 +117,15 @@ impl Destination {
             return Err(taken("the place is not empty, and it holds no unfinished copy"));
         }
         node::create_above(&self.storage, &self.root, plan.format(), &Writing::default()).await?;
-        if node::put_new(&self.storage, &marker::key(&self.root)?, marker).await? {
-            return Ok(Found::Nothing);
-        }
-        Err(taken("another writer has begun a copy there"))
+        let key = marker::key(&self.root)?;
+        let is_put = match &self.empty {
+            None => node::put_new(&self.storage, &key, marker).await?,
+            Some(empty) => {
+                let put = self.storage.put_document(&key, marker, PutMode::IfUnchanged(empty));
+                matches!(put.await?, Outcome::Done(_))
+            }
+        };
+        if is_put { Ok(Found::Nothing) } else { Err(taken("another writer has begun a copy there")) }
     }
 
     /// Writes the documents, updates the consolidated metadata above the copy, and deletes the marker last: until then
@@ -156,10 +170,11 @@ pub(crate) fn below(storage: &Storage, prefix: &Prefix) -> Storage {
     Prefixed::over(storage, prefix.clone()).made_of(storage)
 }
 
-/// Whether there is an object below `root`. If the store cannot list, whether there is a node.
+/// Whether there is an object below `root` beside the marker. If the store cannot list, whether there is a node.
 async fn is_taken(storage: &Storage, root: &Prefix) -> CopyResult<bool> {
     if storage.capabilities().list {
-        return Ok(!storage.list(root, None).await?.entries.is_empty());
+        let (page, marker) = (storage.list(root, None).await?, marker::key(root)?);
+        return Ok(page.more || page.entries.iter().any(|object| object.key != marker));
     }
     Ok(node::documents(storage, root, None, &Limits::default()).await?.make_node())
 }

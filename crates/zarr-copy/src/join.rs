@@ -102,6 +102,8 @@ impl Plan {
             return Ok(share);
         }
         let storage = destination.storage();
+        // A power cut must not leave records without the marker that says whose they are: nobody could go on.
+        storage.sync().await?;
         let claims = Claims::begin(storage.clone(), job).await?;
         let puts = Puts::default();
         let at_work = HashMap::new();

@@ -128,6 +128,38 @@ fn workers_copy_each_unit_once_and_make_what_one_makes() {
 }
 
 #[test]
+fn the_marker_is_durable_before_the_records() {
+    let [(_, plan), ..] = copies(&source());
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = seen.clone();
+    let (to, _) = Faulty::over(&Storage::from(MemoryStore::new()), move |_, call| {
+        if let Op::Put(_) | Op::Sync = call {
+            log.lock().unwrap().push(call.target().to_owned());
+        }
+        None
+    });
+    blocking::join(&plan, to, "/", &job(), &|_| {}).unwrap();
+    let seen = seen.lock().unwrap();
+    let [marker, sync, record] = &seen[..3] else { panic!("{seen:?}") };
+    assert!(marker.starts_with(".zarr-copy") && sync.is_empty(), "{seen:?}");
+    assert!(record.starts_with(".zarr-copy.jobs/"), "{seen:?}");
+}
+
+#[test]
+fn an_empty_marker_is_no_other_copy() {
+    let marker = Key::new(".zarr-copy.json").unwrap();
+    let [(_, plan), ..] = copies(&source());
+    let to = Storage::from(MemoryStore::new());
+    // As a power cut leaves it: at the beginning, and beside a complete copy.
+    for is_complete in [false, true] {
+        block_on(to.put(&marker, "")).unwrap();
+        let share = blocking::join(&plan, to.clone(), "/", &job(), &|_| {}).unwrap();
+        assert_eq!(share.done.was_complete, is_complete);
+        same(&objects(&to), &alone(&plan), "after an empty marker");
+    }
+}
+
+#[test]
 fn what_the_dead_left_is_taken_over() {
     for (way, plan) in copies(&source()) {
         let wanted = alone(&plan);
@@ -149,7 +181,11 @@ fn what_the_dead_left_is_taken_over() {
 /// Kills a worker after so many operations. Returns `None` if it completed the copy before.
 fn killed(plan: &Plan, last: u64) -> Option<Storage> {
     let to = Storage::from(MemoryStore::new());
-    blocking::join(plan, dying(&to, Some(last)).0, "/", &job(), &|_| {}).err().map(|_| to)
+    let died = blocking::join(plan, dying(&to, Some(last)).0, "/", &job(), &|_| {}).is_err();
+    // The marker is deleted when the copy is complete, and then the records.
+    let found = objects(&to);
+    let is_complete = found.contains_key("zarr.json") && !found.contains_key(".zarr-copy.json");
+    (died && !is_complete).then_some(to)
 }
 
 #[test]
