@@ -117,7 +117,9 @@ pub(crate) async fn put(
         match there {
             Some(there) if there == text.as_bytes() => {}
             Some(_) => drop(storage.put_document(&key, text, PutMode::Replace).await?),
-            None if node::put_new(storage, &key, text).await? => {}
+            None if node::put_new(storage, &key, text.clone()).await? => {}
+            // A worker of a joined copy that was only slow has written it just now.
+            None if resumed => drop(storage.put_document(&key, text, PutMode::Replace).await?),
             None => {
                 return Err(CopyError::node(
                     ArrayErrorKind::Conflict,

@@ -146,6 +146,23 @@ fn the_marker_is_durable_before_the_records() {
 }
 
 #[test]
+fn a_slow_worker_that_writes_the_same_document_is_no_conflict() {
+    let [(_, plan), ..] = copies(&source());
+    let (to, wanted) = (Storage::from(MemoryStore::new()), alone(&plan));
+    let (shared, mut document) = (to.clone(), Some(wanted["zarr.json"].clone()));
+    let (between, _) = Faulty::over(&to, move |_, call| {
+        if matches!(call, Op::Put(put) if put.key.as_str() == "zarr.json")
+            && let Some(document) = document.take()
+        {
+            block_on(shared.put(&Key::new("zarr.json").unwrap(), document)).unwrap();
+        }
+        None
+    });
+    blocking::join(&plan, between, "/", &job(), &|_| {}).unwrap();
+    same(&objects(&to), &wanted, "beside a slow worker");
+}
+
+#[test]
 fn an_empty_marker_is_no_other_copy() {
     let marker = Key::new(".zarr-copy.json").unwrap();
     let [(_, plan), ..] = copies(&source());
