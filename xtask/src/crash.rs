@@ -1,4 +1,5 @@
-//! Tasks that end writers in hard ways, or let them race: programs of `conformance/crash` and `conformance/race`.
+//! Tasks that end writers in hard ways, let them race, or explore their orders: programs of `conformance/crash`,
+//! `conformance/race` and `conformance/schedules`.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -65,6 +66,16 @@ pub(crate) fn races() -> Result<()> {
             &["readers", "--reads=200", "--shape-last", "--layout=chunk"],
         ],
     )
+}
+
+/// Some schedules of each exploration, for every change.
+pub(crate) fn some_schedules() -> Result<()> {
+    several("conformance-schedules", [["--schedules=60"]])
+}
+
+/// Very many schedules of each exploration.
+pub(crate) fn many_schedules() -> Result<()> {
+    several("conformance-schedules", [["--schedules=10000"]])
 }
 
 /// Runs a program of the build with each of some lists of arguments.

@@ -80,6 +80,8 @@ enum Task {
     Powercut(crash::Args),
     /// Let writers race, and count lost updates; `-- readers`: what readers see beside appends
     Race(crash::Args),
+    /// Explore the orders in which writers take their steps
+    Schedules(crash::Args),
     /// Write, read and kill for an hour, and watch memory and files
     Soak(crash::Args),
     /// Test the crates with unsafe code or C libraries under AddressSanitizer, with the installed nightly
@@ -110,6 +112,7 @@ fn main() -> ExitCode {
         Task::Enospc(args) => crash::run("conformance-crash", Some("enospc"), &args),
         Task::Powercut(args) => crash::run("conformance-crash", Some("powercut"), &args),
         Task::Race(args) => crash::run("conformance-race", None, &args),
+        Task::Schedules(args) => crash::run("conformance-schedules", None, &args),
         Task::Soak(args) => crash::run("conformance-crash", Some("soak"), &args),
         Task::Asan(args) => asan::run(&args),
         Task::Python => packages::python(),

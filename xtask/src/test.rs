@@ -36,7 +36,7 @@ const fn step(name: &'static str, budget: u32, about: &'static str, run: fn() ->
 }
 
 /// The steps for every change, in their order. The first failure ends the run.
-const EACH: [Step; 13] = [
+const EACH: [Step; 14] = [
     step("fmt", 20, "the sources are formatted", fmt),
     step(
         "build",
@@ -79,6 +79,12 @@ const EACH: [Step; 13] = [
         crash::races,
     ),
     step(
+        "schedules",
+        10,
+        "in some orders of their steps, writers that share data lose nothing",
+        crash::some_schedules,
+    ),
+    step(
         "crash",
         60,
         "what a writer has acknowledged remains after a kill, a failed call, a full disk and a power cut",
@@ -88,8 +94,14 @@ const EACH: [Step; 13] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 13] = [
+const NIGHTLY: [Step; 14] = [
     step("large", 400, "the large forms of tests", suite::run_large),
+    step(
+        "explore",
+        900,
+        "in 10,000 orders of their steps each, writers that share data lose nothing",
+        crash::many_schedules,
+    ),
     step(
         "each",
         600,

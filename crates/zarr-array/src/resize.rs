@@ -68,7 +68,8 @@ impl Array {
     ///
     /// The longer shape is stored first. Threads and processes may append at the same time: each gets its own range.
     /// Until the values are written, the range reads as the fill value. Afterwards the stored shape is looked at again, see
-    /// [`check_extended`](Self::check_extended).
+    /// [`check_extended`](Self::check_extended). If the array was made shorter in between and another append has got the same
+    /// range, that cannot be seen: both succeed, and each element is that of one of them.
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult, NdVec};

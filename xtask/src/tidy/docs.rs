@@ -10,7 +10,7 @@ use crate::workspace::{Package, Workspace};
 use crate::{examples, links};
 
 /// The documents of the workspace. rustdoc checks the code in those of the crates and of the guide.
-const DOCUMENTS: [&str; 20] = [
+const DOCUMENTS: [&str; 21] = [
     "README.md",
     "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
@@ -29,6 +29,7 @@ const DOCUMENTS: [&str; 20] = [
     "conformance/demo/README.md",
     "conformance/peers/README.md",
     "conformance/race/README.md",
+    "conformance/schedules/README.md",
     "examples/README.md",
     "fuzz/README.md",
 ];

@@ -1,0 +1,100 @@
+//! Workers that share a copy and die, on a disk whose power is cut.
+
+use std::sync::Arc;
+
+use shuttle::future::{block_on, spawn};
+use zarr_array::blocking::Array;
+use zarr_array::{ArrayMeta, Cpu, DataType, NdVec, Storage, standard};
+use zarr_copy::{Copy, Job, Lengths, Plan, RunOptions, blocking};
+use zarr_hierarchy::blocking::Group;
+use zarr_store::MemoryStore;
+
+use crate::disk::{Disk, Objects, objects};
+use crate::explore::{Exploration, any};
+use crate::world::{Fate, World};
+
+pub(crate) const JOIN: Exploration = Exploration {
+    name: "join",
+    about: "workers of a joined copy that die leave nothing that counts as done, and the others complete it",
+    prepare: || {
+        let ways = Arc::new([false, true].map(Way::make));
+        Box::new(move || workers(&ways[any(2) as usize]))
+    },
+};
+
+/// The steps within which a worker may die: more than one worker needs.
+const STEPS: u64 = 200;
+
+/// The number of workers at a time.
+const WORKERS: usize = 3;
+
+/// A way to copy.
+struct Way {
+    /// The plans of the workers, which make them for themselves.
+    plans: [Arc<Plan>; WORKERS],
+    /// What one worker makes of it.
+    wanted: Objects,
+}
+
+impl Way {
+    fn make(encodes: bool) -> Self {
+        let source = Storage::from(MemoryStore::new());
+        Cpu::inline().use_for(&source);
+        Group::create(source.clone(), "/", &standard()).unwrap();
+        let meta = ArrayMeta::builder([6, 4], DataType::UInt16).chunks([2, 4]).build().unwrap();
+        let array = Array::create(source.clone(), "/a", meta, &standard()).unwrap();
+        // The last chunk is not stored.
+        array.write(0..4, &NdVec::new([4, 4], (1..17).collect::<Vec<u16>>()).unwrap()).unwrap();
+        let copy = Copy::new(source, "/", &standard()).threads(1);
+        let copy = if encodes { copy.chunks(Lengths::Shape(vec![6, 2])) } else { copy };
+        let plans = [(); WORKERS].map(|()| Arc::new(blocking::plan(&copy).unwrap()));
+        let to = Storage::from(MemoryStore::new());
+        Cpu::inline().use_for(&to);
+        blocking::run(&plans[0], to.clone(), "/", RunOptions::new(), &|_| {}).unwrap();
+        Self { plans, wanted: objects(&to) }
+    }
+}
+
+fn job() -> Job {
+    Job::new("night").unwrap().unit_bytes(16)
+}
+
+/// Lets workers share the copy. Returns whether one of them completed it.
+fn shared(world: &World, way: &Way, fates: [Fate; WORKERS]) -> bool {
+    block_on(async {
+        let workers = fates.into_iter().enumerate().map(|(number, fate)| {
+            let (plan, to) = (way.plans[number].clone(), world.process(number, &fate));
+            spawn(async move {
+                let share = fate.befall(async { plan.join(to, "/", &job(), &|_| {}).await }).await;
+                share.map(Result::unwrap).is_some()
+            })
+        });
+        let mut is_complete = false;
+        for worker in workers.collect::<Vec<_>>() {
+            is_complete |= worker.await.unwrap();
+        }
+        is_complete
+    })
+}
+
+fn workers(way: &Way) {
+    let disk = Disk::with(&Objects::new());
+    let world = World::over(disk.storage());
+    let is_complete = shared(&world, way, [(); WORKERS].map(|()| Fate::may_die_within(STEPS)));
+    if is_complete {
+        assert_eq!(objects(&world.below), way.wanted);
+    }
+    if any(2) == 0 {
+        disk.cut();
+    }
+    // The documents of arrays come after their chunks.
+    let found = objects(&world.below);
+    if found.get("a/zarr.json").is_some_and(|text| !text.is_empty()) {
+        let is_chunk = |key: &&String| key.starts_with("a/c/");
+        for key in way.wanted.keys().filter(is_chunk) {
+            assert_eq!(found.get(key), way.wanted.get(key), "the copy is a node without {key:?}");
+        }
+    }
+    assert!(shared(&world, way, [(); WORKERS].map(|()| Fate::lives())));
+    assert_eq!(objects(&world.below), way.wanted);
+}
