@@ -1,7 +1,7 @@
 //! `cargo xtask seeded`: checks that the suites fail when they should.
 //!
 //! conformance/seeded.toml lists mistakes that an implementer can make. Each is made in a copy of the sources below
-//! target/seeded, and the suite that must notice it runs there. First each suite must pass without mistakes.
+//! target/seeded, and the suite or the exploration that must notice it runs there. First each must pass without mistakes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,7 +39,8 @@ struct Defect {
     replace: String,
     /// The suite that must notice it.
     suite: Suite,
-    /// The arguments of `cargo test` that run that suite; empty for the suite of implementations.
+    /// The arguments of `cargo test` that run that suite, or the name of the exploration; empty for the suite of
+    /// implementations.
     #[serde(default)]
     test: String,
     about: String,
@@ -51,13 +52,20 @@ enum Suite {
     Implementation,
     Codec,
     Store,
+    /// An exploration of conformance/schedules.
+    Schedules,
 }
 
-/// A suite, and the arguments of `cargo test` that run it. The suite of implementations has its own command.
+/// A suite, and the arguments of `cargo test` that run it or the name of the exploration. The suite of implementations has its
+/// own command.
 type Runner<'a> = (Suite, &'a str);
 
 /// The package with the adapter of this implementation.
 const ADAPTER: &str = "conformance-peer-zarr";
+
+/// The package that explores schedules, and how many it explores.
+const EXPLORER: &str = "conformance-schedules";
+const SCHEDULES: &str = "10000";
 
 /// A copy of the sources, and its target folder.
 struct Bench {
@@ -141,7 +149,7 @@ impl Defect {
         ensure!(count == 1, "the text in `find` occurs {count} times in {}, expected once", self.file);
         ensure!(
             self.test.is_empty() == (self.suite == Suite::Implementation),
-            "`test` is required for the suites of codecs and stores, and not allowed for others"
+            "`test` is required for all suites but that of implementations"
         );
         Ok(text.replace(&self.find, &self.replace))
     }
@@ -181,6 +189,7 @@ impl Bench {
         let done = self.cargo(&match suite {
             // The adapter, and the command that it starts.
             Suite::Implementation => format!("build --quiet --locked -p {ADAPTER} -p zarr-cli"),
+            Suite::Schedules => format!("build --quiet --locked -p {EXPLORER}"),
             _ => format!("test --quiet --locked --no-run {test}"),
         })?;
         ensure!(done.status.success(), "it does not compile:\n{}", String::from_utf8_lossy(&done.stderr));
@@ -189,12 +198,13 @@ impl Bench {
 
     /// Returns the failing cases of a suite, or the broken rules.
     fn failures(&self, (suite, test): Runner<'_>) -> Result<Vec<String>> {
-        if suite == Suite::Implementation {
-            return self.failed_cases();
-        }
-        let done = self.cargo(&format!("test --quiet --locked {test}"))?;
+        let done = match suite {
+            Suite::Implementation => return self.failed_cases(),
+            Suite::Schedules => self.explored(test)?,
+            _ => self.cargo(&format!("test --quiet --locked {test}"))?,
+        };
         let said = String::from_utf8_lossy(&done.stdout);
-        let failed = rules(&said);
+        let failed = if suite == Suite::Schedules { schedules(&said) } else { rules(&said) };
         let known = done.status.success() == failed.is_empty();
         ensure!(
             known,
@@ -208,8 +218,7 @@ impl Bench {
 
     /// Returns the cases that fail, with the suite of this program and the adapter of the copy.
     fn failed_cases(&self) -> Result<Vec<String>> {
-        let name = format!("{ADAPTER}{}", std::env::consts::EXE_SUFFIX);
-        let peer = Peer::new("zarr", [self.folder.join("target/debug").join(name)]);
+        let peer = Peer::new("zarr", [self.program(ADAPTER)]);
         let fixtures = Fixtures::load(&root().join("conformance"))?;
         let results = implementation::run(&fixtures, &[peer], &Options::new(self.folder.join("work")))?;
         let failed = results.asked.iter().filter(|asked| {
@@ -217,6 +226,18 @@ impl Bench {
             entries.iter().any(|entry| matches!(entry.verdict, Verdict::Failed(_)))
         });
         Ok(failed.map(|asked| asked.id.clone()).collect())
+    }
+
+    /// Runs an exploration of the copy.
+    fn explored(&self, name: &str) -> Result<Output> {
+        let mut explorer = Command::new(self.program(EXPLORER));
+        explorer.args(["--schedules", SCHEDULES, name]).stdin(Stdio::null());
+        explorer.output().context("cannot start the exploration")
+    }
+
+    /// Returns a program of the copy.
+    fn program(&self, name: &str) -> PathBuf {
+        self.folder.join("target/debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
     }
 
     fn cargo(&self, arguments: &str) -> Result<Output> {
@@ -229,6 +250,7 @@ impl Bench {
 fn shown((suite, test): Runner<'_>) -> String {
     match suite {
         Suite::Implementation => "cargo xtask conformance --peer zarr".to_owned(),
+        Suite::Schedules => format!("cargo xtask schedules -- --schedules {SCHEDULES} {test}"),
         _ => format!("cargo test {test}"),
     }
 }
@@ -246,6 +268,13 @@ fn first(failed: &[String]) -> String {
         1..=3 => some.join(", "),
         _ => format!("{}, …", some[..3].join(", ")),
     }
+}
+
+/// Returns the schedules that fail in the output of an exploration.
+fn schedules(said: &str) -> Vec<String> {
+    let failing =
+        said.lines().filter_map(|line| line.split_once(" fails in schedule ")?.1.split_once(" of "));
+    failing.map(|(number, _)| format!("schedule {number}")).collect()
 }
 
 /// Returns the broken rules in the output of a test: one per line, below the line with their number.
@@ -298,5 +327,11 @@ mod tests {
         let said = "the codec breaks 2 of the rules\n  10: exactly\n      codec \"gzip\": no\n  E.t8: keys\n      no\nnote: x\n  y: z";
         assert_eq!(rules(said), ["rule 10", "rule E.t8"]);
         assert!(rules("test result: FAILED").is_empty());
+    }
+
+    #[test]
+    fn an_exploration_names_the_schedule_that_fails() {
+        let said = "keys: 10 schedules in 0.1 s, seed 13: x\ngate fails in schedule 17 of 10000, seed 13\n";
+        assert_eq!(schedules(said), ["schedule 17"]);
     }
 }
