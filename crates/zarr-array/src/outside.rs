@@ -1,6 +1,7 @@
 //! Chunks outside of the stored shape: nobody reads them, but they would be read if the array grew. They are found, and
 //! erased without losing what another writer appends there meanwhile.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -110,34 +111,46 @@ impl Array {
     /// Finds what lies outside of `shape`, before that is stored. If it is the shape of this array, a resize that died may have
     /// left something.
     pub(crate) async fn outside(&self, shape: &[u64]) -> ArrayResult<Outside> {
-        let core = &*self.core;
         let is_same = shape == self.shape();
         let dims = (0..shape.len()).filter(|dim| is_same || shape[*dim] < self.shape()[*dim]).collect();
         let mut outside = Outside { shape: shape.to_vec(), dims, chunks: Some(Vec::new()) };
-        if outside.dims.is_empty() {
-            return Ok(outside);
+        if !outside.dims.is_empty() {
+            outside.chunks = self.stored_outside(&outside).await?;
         }
+        Ok(outside)
+    }
+
+    /// Lists the chunks that lie outside at least in part. Returns `None` if the store does not list.
+    async fn stored_outside(&self, outside: &Outside) -> ArrayResult<Option<Vec<Seen>>> {
+        let core = &*self.core;
         let mut chunks = Vec::new();
         let find = |listed: Listed| {
             let index = core.index(&listed.key).filter(|index| outside.has_part_of(core, index));
             chunks.extend(index.map(|index| (index, listed.meta.version)));
         };
-        outside.chunks = match core.storage.list_each(&core.prefix, find).await {
-            Ok(()) => Some(chunks),
-            Err(e) if e.kind() == StoreErrorKind::Unsupported => None,
-            Err(e) => return Err(e.into()),
-        };
-        Ok(outside)
+        match core.storage.list_each(&core.prefix, find).await {
+            Ok(()) => Ok(Some(chunks)),
+            Err(e) if e.kind() == StoreErrorKind::Unsupported => Ok(None),
+            Err(e) => Err(e.into()),
+        }
     }
 
-    /// Erases what was found outside of a shape, which has been stored meanwhile.
+    /// Erases what was found outside of a shape, which has been stored meanwhile; then what another writer has put in between,
+    /// who still saw the old shape afterwards.
     pub(crate) async fn erase_outside(&self, mut outside: Outside) -> ArrayResult<()> {
-        if let Some(chunks) = outside.chunks.take() {
-            return self.erase(chunks.into_iter(), Some(&outside.shape), &outside.dims).await;
+        if outside.dims.is_empty() {
+            return Ok(());
         }
-        let spans: Vec<_> = self.chunk_counts().iter().map(|count| 0..*count).collect();
-        let all = all_in(&spans).filter(|index| outside.has_part_of(&self.core, index));
-        self.erase(all.map(|index| (index, None)), None, &outside.dims).await
+        let Some(chunks) = outside.chunks.take() else {
+            let spans: Vec<_> = self.chunk_counts().iter().map(|count| 0..*count).collect();
+            let all = all_in(&spans).filter(|index| outside.has_part_of(&self.core, index));
+            return self.erase(all.map(|index| (index, None)), None, &outside.dims).await;
+        };
+        let found: HashSet<Dims> = chunks.iter().map(|(index, _)| index.clone()).collect();
+        self.erase(chunks.into_iter(), Some(&outside.shape), &outside.dims).await?;
+        let late = self.stored_outside(&outside).await?.unwrap_or_default().into_iter();
+        let late = late.filter(|(index, _)| !found.contains(index)).map(|(index, _)| (index, None));
+        self.erase(late, None, &outside.dims).await
     }
 
     /// Erases what these chunks have outside of the shape that is stored now: whole chunks, and the parts of others beyond
