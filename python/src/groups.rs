@@ -138,7 +138,8 @@ impl GroupHandle {
         py: Python<'_>,
         change: impl FnOnce(&mut Group) -> HierarchyResult<T> + Send,
     ) -> PyResult<T> {
-        let (mut group, storage) = (self.get(), self.get().storage().clone());
+        let mut group = self.get();
+        let storage = group.storage().clone();
         group_result(py, &storage, || {
             let changed = change(&mut group)?;
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = group;

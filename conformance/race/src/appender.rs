@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -12,31 +11,27 @@ use zarr_array::NdVec;
 use crate::appended::{Append, COLUMNS};
 use crate::array::open;
 use crate::place;
+use crate::readers::Given;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[arg(long)]
-    store: String,
-    #[arg(long)]
-    acknowledged: PathBuf,
+    #[command(flatten)]
+    given: Given,
     /// The number of the process
     #[arg(long)]
     process: u64,
-    /// Store the shape after the chunks: for a single writer
-    #[arg(long)]
-    shape_last: bool,
 }
 
 /// A wait between appends, so that the array stays small.
 const WAIT: Duration = Duration::from_millis(2);
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let mut array = open(place::open(&args.store, place::environment())?)?;
-    let mut acknowledged = File::options().append(true).open(&args.acknowledged)?;
+    let mut array = open(place::open(&args.given.store, place::environment())?)?;
+    let mut acknowledged = File::options().append(true).open(&args.given.acknowledged)?;
     for number in 1.. {
         let append = Append { process: args.process, number };
         let (rows, values) = (append.rows(), append.values());
-        if args.shape_last {
+        if args.given.shape_last {
             let old = array.shape().to_vec();
             let mut longer = array.with_shape([old[0] + rows, old[1]])?;
             longer.write(old[0]..old[0] + rows, &values)?;

@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -13,20 +12,17 @@ use crate::appended::{Acknowledged, CHUNK, Reader, Sights, Window};
 use crate::array::open;
 use crate::place;
 use crate::plan::Random;
+use crate::readers::Given;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[arg(long)]
-    store: String,
-    #[arg(long)]
-    acknowledged: PathBuf,
+    #[command(flatten)]
+    given: Given,
     /// How many reads
     #[arg(long)]
     reads: u64,
     #[arg(long)]
     seed: u64,
-    #[arg(long)]
-    shape_last: bool,
 }
 
 /// The rows of a read, most of which are the last ones.
@@ -35,8 +31,8 @@ const ROWS: u64 = 16;
 const HANDLE: u64 = 4;
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let storage = place::open(&args.store, place::environment())?;
-    let mut lines = Lines { file: File::open(&args.acknowledged)?, rest: String::new() };
+    let storage = place::open(&args.given.store, place::environment())?;
+    let mut lines = Lines { file: File::open(&args.given.acknowledged)?, rest: String::new() };
     let (mut acknowledged, mut reader) = (Acknowledged::default(), Reader::default());
     let (mut random, mut array) = (Random(args.seed), None::<Array>);
     let (mut all, mut wrong) = (Sights::default(), Vec::new());
@@ -59,7 +55,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let to = if to + CHUNK[0] > length { length } else { to };
         let values = current.read::<u64>(from..to)?.into_vec();
         lines.read(&mut acknowledged)?;
-        match reader.check(Window { from, values: &values, length }, before, &acknowledged, args.shape_last) {
+        match reader.check(
+            Window { from, values: &values, length },
+            before,
+            &acknowledged,
+            args.given.shape_last,
+        ) {
             Ok(Sights { parts, wholes, empty }) => {
                 (all.parts, all.wholes, all.empty) =
                     (all.parts + parts, all.wholes + wholes, all.empty + empty);

@@ -1,7 +1,7 @@
 //! The rule for readers: some processes read an array while others append to it and are killed.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
@@ -32,6 +32,19 @@ pub(crate) struct Args {
     /// Let one process append, which stores the shape after the chunks: then every element below the shape must be there
     #[arg(long, conflicts_with = "appenders")]
     shape_last: bool,
+}
+
+/// What each process that appends or reads is given.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Given {
+    #[arg(long)]
+    pub(crate) store: String,
+    /// The file with a line for each append that is acknowledged
+    #[arg(long)]
+    pub(crate) acknowledged: PathBuf,
+    /// The shape is stored after the chunks: for a single writer
+    #[arg(long)]
+    pub(crate) shape_last: bool,
 }
 
 /// The processes that read.

@@ -92,9 +92,7 @@ impl CreateOptions {
         meta: &ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<()> {
-        let prefix = Prefix::of_node(path)?;
-        let path = prefix.node_path();
-        self.resolve(storage, prefix, meta.clone(), registry).map(drop).map_err(|e| e.in_array(&path))
+        self.checked(storage, path, meta, registry).map(drop)
     }
 
     /// Checks that no chunks are stored at `path`, as [`create`](Self::create) does before it writes, unless the array
@@ -110,13 +108,24 @@ impl CreateOptions {
         meta: &ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<()> {
+        let array = self.checked(storage, path, meta, registry)?;
+        match self.takes_chunks {
+            true => Ok(()),
+            false => array.check_no_chunks().await.map_err(|e| e.in_array(array.path())),
+        }
+    }
+
+    /// Returns the handle of a new array at `path`.
+    fn checked(
+        &self,
+        storage: &Storage,
+        path: &str,
+        meta: &ArrayMeta,
+        registry: &Registry,
+    ) -> ArrayResult<Array> {
         let prefix = Prefix::of_node(path)?;
         let path = prefix.node_path();
-        let check = async {
-            let array = self.resolve(storage, prefix, meta.clone(), registry)?;
-            if self.takes_chunks { Ok(()) } else { array.check_no_chunks().await }
-        };
-        check.await.map_err(|e| e.in_array(&path))
+        self.resolve(storage, prefix, meta.clone(), registry).map_err(|e| e.in_array(&path))
     }
 
     /// Returns the handle of a new array.

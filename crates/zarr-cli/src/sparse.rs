@@ -30,6 +30,9 @@ pub(crate) enum Part {
     Absent(Vec<u64>, u128),
 }
 
+/// What is done with each part.
+type Visit<'v> = dyn FnMut(Part) -> Result<(), Failure> + 'v;
+
 /// The parts of a selection of an array.
 pub(crate) struct Parts<'a> {
     picks: &'a [Pick],
@@ -77,12 +80,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Visits the parts below an element of each of the first dimensions. `stored` are the chunks there.
-    fn below(
-        &self,
-        at: &mut Vec<u64>,
-        mut stored: &[Dims],
-        visit: &mut impl FnMut(Part) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    fn below(&self, at: &mut Vec<u64>, mut stored: &[Dims], visit: &mut Visit<'_>) -> Result<(), Failure> {
         let dim = at.len();
         let Some(pick) = self.picks.get(dim) else { return self.read(at, 0..1, visit) };
         let (_, chunks) = self.row(dim);
@@ -143,12 +141,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Visits positions of the next dimension with all elements behind them, in boxes that fit into memory.
-    fn read(
-        &self,
-        at: &[u64],
-        span: Range<u64>,
-        visit: &mut impl FnMut(Part) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    fn read(&self, at: &[u64], span: Range<u64>, visit: &mut Visit<'_>) -> Result<(), Failure> {
         if span.is_empty() {
             return Ok(());
         }
@@ -171,12 +164,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Visits positions of the next dimension, with all elements behind them, as a run.
-    fn absent(
-        &self,
-        at: &[u64],
-        span: Range<u64>,
-        visit: &mut impl FnMut(Part) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    fn absent(&self, at: &[u64], span: Range<u64>, visit: &mut Visit<'_>) -> Result<(), Failure> {
         if span.is_empty() {
             return Ok(());
         }

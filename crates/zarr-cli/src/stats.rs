@@ -34,8 +34,8 @@ use summary::{Element, Number, Summary};
 /// Show the extremes, the mean, the deviation and the histogram of an array, or a line for each array in a group.
 ///
 /// Reads every selected element once, in bounded memory. Chunks that are not stored count as the fill value, and take no
-/// time if the store can list. Extremes of integers are exact. NaN counts as missing. Infinities count in the extremes, and not in mean, deviation and histogram.
-/// The standard deviation is that of all elements, as in NumPy.
+/// time if the store can list. Extremes of integers are exact. NaN counts as missing. Infinities count in the extremes, and
+/// not in mean, deviation and histogram. The standard deviation is that of all elements, as in NumPy.
 ///
 /// The bins of the histogram are as wide as a power of two and begin at multiples of that, so that their counts are exact
 /// after one pass.
@@ -282,20 +282,16 @@ impl Stats {
 
     /// Returns a bar for each bin.
     fn bars(&self, bins: &[Bin]) -> String {
-        const LONGEST: f64 = 40.0;
+        const LONGEST: u128 = 40;
         let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
         let mut table = Table::default();
         let only = self.sum.extremes.filter(|(low, high)| low == high && bins.len() == 1);
         for Bin { from, to, count } in bins {
             let [from, to] = [from, to].map(|end| self.shown(Number::Float(*end)));
             let range = only.map_or_else(|| format!("{from} to {to}"), |(number, _)| self.shown(number));
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "it is at most `LONGEST`"
-            )]
-            let length = (*count as f64 * LONGEST / most as f64) as usize;
-            let bar = "#".repeat(length);
+            let scaled = count.checked_mul(LONGEST).map(|long| long / most);
+            let length = scaled.unwrap_or_else(|| count / (most / LONGEST));
+            let bar = "#".repeat(usize::try_from(length).unwrap_or(0));
             table.row([&range, &count.to_string(), &bar]);
         }
         table.to_text("  ")

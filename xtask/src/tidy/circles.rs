@@ -74,7 +74,8 @@ fn circles(sources: &[Source]) -> Vec<(String, Circle)> {
     let mut found = Vec::new();
     for (root, modules) in crates {
         let mut folders: BTreeMap<Module, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
-        let arrows: Vec<_> = modules.keys().flat_map(|from| arrows(&modules, from)).collect();
+        let arrows = modules.iter().flat_map(|(from, code)| arrows(&modules, from, code));
+        let arrows: Vec<_> = arrows.collect();
         for (from, to) in &arrows {
             let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
             if let (Some(a), Some(b)) = (from.get(common), to.get(common)) {
@@ -116,12 +117,15 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Returns the arrows from a module to those that define what it uses.
-fn arrows(modules: &BTreeMap<Module, Code<'_>>, from: &Module) -> Vec<(Module, Module)> {
-    let Some(code) = modules.get(from) else { return Vec::new() };
+/// Returns the arrows from a module to those that define what its code uses.
+fn arrows<'m>(
+    modules: &'m BTreeMap<Module, Code<'_>>,
+    from: &'m Module,
+    code: &'m Code<'_>,
+) -> impl Iterator<Item = (&'m Module, Module)> {
     let uses = code.uses.iter().map(|used| used.path.split("::").collect::<Vec<_>>());
-    let to = uses.chain(code.paths.iter().cloned()).filter_map(|path| defined(modules, from, &path, STEPS));
-    to.map(|to| (from.clone(), to)).collect()
+    let paths = uses.chain(code.paths.iter().cloned());
+    paths.filter_map(move |path| Some((from, defined(modules, from, &path, STEPS)?)))
 }
 
 /// Returns the module that defines what a path means in `from`; `None` for another crate or a name of the file itself.
@@ -135,7 +139,7 @@ fn defined(
     let (mut at, mut rest) = match first {
         "crate" => (Module::new(), rest),
         "self" => (from.clone(), rest),
-        "super" => (from[..from.len().checked_sub(1)?].to_vec(), rest),
+        "super" => (from.clone(), path),
         _ if modules.contains_key(&[&from[..], &[first.to_owned()]].concat()) => (from.clone(), path),
         _ => return None,
     };
@@ -152,8 +156,10 @@ fn defined(
         rest = after;
     }
     let Some(name) = rest.first() else { return Some(at) };
-    let passed_on = modules.get(&at)?.uses.iter().find(|used| used.name() == *name && at != *from);
-    match passed_on.filter(|used| steps > 0 && used.path != *name) {
+    // What a file passes on to itself is an arrow of its own.
+    let code = modules.get(&at).filter(|_| at != *from && steps > 0);
+    let passes_on = |used: &&Use| used.name() == *name && used.path != *name;
+    match code.and_then(|code| code.uses.iter().find(passes_on)) {
         Some(used) => defined(modules, &at, &used.path.split("::").collect::<Vec<_>>(), steps - 1),
         None => Some(at),
     }

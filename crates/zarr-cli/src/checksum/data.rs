@@ -158,24 +158,34 @@ impl Blocks<'_> {
             (0..count / at_once).for_each(|_| block.update(&some));
             (0..count % at_once).for_each(|_| block.update(&element));
         };
-        let of = |count: u128| usize::try_from(count).unwrap_or(BLOCK);
-        let first = if self.count == 0 { 0 } else { count.min((BLOCK - self.count) as u128) };
-        fill(&mut self.open, of(first));
-        self.count += of(first);
-        if self.count == BLOCK {
-            self.end();
-        }
-        let (complete, rest) = ((count - first) / BLOCK as u128, (count - first) % BLOCK as u128);
+        let (first, complete, rest) = self.cut(count);
+        fill(&mut self.open, first);
+        self.opened(first);
         if complete > 0 {
             let digest = *self.filled.get_or_insert_with(|| {
                 let mut block = Sha256::new();
                 fill(&mut block, BLOCK);
                 block.finalize().into()
             });
-            self.joined.repeat(digest, complete);
+            self.joined.push(digest, complete);
         }
-        fill(&mut self.open, of(rest));
-        self.count += of(rest);
+        fill(&mut self.open, rest);
+        self.opened(rest);
+    }
+
+    /// Cuts so many elements into those that the open block lacks, the number of complete blocks, and the rest.
+    fn cut(&self, count: u128) -> (usize, u128, usize) {
+        let of = |count: u128| usize::try_from(count).unwrap_or(BLOCK);
+        let first = if self.count == 0 { 0 } else { count.min((BLOCK - self.count) as u128) };
+        (of(first), (count - first) / BLOCK as u128, of((count - first) % BLOCK as u128))
+    }
+
+    /// Counts elements that were added to the open block, and ends it if it is complete.
+    fn opened(&mut self, count: usize) {
+        self.count += count;
+        if self.count == BLOCK {
+            self.end();
+        }
     }
 
     /// Adds elements.
@@ -200,12 +210,9 @@ impl Blocks<'_> {
                 into.update(content);
             }
         };
-        let first = if self.count == 0 { 0 } else { all.min(BLOCK - self.count) };
+        let (first, _, rest) = self.cut(all as u128);
         hash(&mut self.open, 0, first);
-        self.count += first;
-        if self.count == BLOCK {
-            self.end();
-        }
+        self.opened(first);
         let complete = (all - first) / BLOCK;
         let digests = Mutex::new(vec![[0; 32]; complete]);
         let job = |number: usize| {
@@ -220,17 +227,16 @@ impl Blocks<'_> {
         let width = std::thread::available_parallelism().map_or(1, usize::from).min(complete);
         crew::each(width, (0..complete).map(Ok), |_| 1, job)?;
         let digests = digests.into_inner().unwrap_or_else(|e| e.into_inner());
-        digests.into_iter().for_each(|digest| self.joined.push(digest));
-        let rest = first + complete * BLOCK;
-        hash(&mut self.open, rest, all);
-        self.count += all - rest;
+        digests.into_iter().for_each(|digest| self.joined.push(digest, 1));
+        hash(&mut self.open, all - rest, all);
+        self.opened(rest);
         Ok(())
     }
 
     /// Adds the digest of the open block, if it has elements.
     fn end(&mut self) {
         if self.count > 0 {
-            self.joined.push(self.open.finalize_reset().into());
+            self.joined.push(self.open.finalize_reset().into(), 1);
             self.count = 0;
         }
     }

@@ -36,12 +36,8 @@ impl Joined {
         Self { whole, levels, fan }
     }
 
-    pub(super) fn push(&mut self, digest: Digest) {
-        self.add(0, digest, 1);
-    }
-
     /// Adds a digest so many times.
-    pub(super) fn repeat(&mut self, digest: Digest, times: u128) {
+    pub(super) fn push(&mut self, digest: Digest, times: u128) {
         self.add(0, digest, times);
     }
 
@@ -107,7 +103,7 @@ mod tests {
                 runs.iter().flat_map(|(digest, times)| (0..*times).map(|_| *digest)).collect();
             let mut joined = Joined::with(Sha256::new(), all.len() as u128, 4, 10);
             for (digest, times) in &runs {
-                joined.repeat(*digest, *times);
+                joined.push(*digest, *times);
             }
             assert_eq!(joined.end(), defined(all, 4, 10), "{runs:?}");
         }
