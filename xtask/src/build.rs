@@ -78,9 +78,9 @@ impl Build {
 /// Builds everything that is not up to date. A second call takes a second or two.
 pub(crate) fn all() -> Result<Build> {
     let mut command = cargo(["build"]);
-    command.args(ALL).args(["--all-targets", "--message-format=json"]);
+    of_the_build(&mut command).args(["--all-targets", "--message-format=json"]);
     println!("$ {}", shown(&command));
-    let mut child = linted(&mut command).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let mut build = Build::default();
     for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines()) {
         build.add(&serde_json::from_str(&line?).context("unexpected answer of `cargo build`")?);
@@ -96,14 +96,9 @@ pub(crate) fn program(name: &str) -> Result<PathBuf> {
     all()?.program(name)
 }
 
-/// A second copy of the sources of zarr-store-fs, whose examples are run there. `cargo test --doc` ignores `doctest = false`.
-const COPY: &str = "conformance-stepped-fs";
-
-/// Returns a command that tests the examples of the documentation with the libraries of the build.
-pub(crate) fn documentation_tests() -> Command {
-    let mut command = cargo(["test", "--doc", "--quiet"]);
-    linted(command.args(ALL).args(["--exclude", COPY]));
-    command
+/// Adds to a command of cargo what makes it take the libraries of the build.
+pub(crate) fn of_the_build(command: &mut Command) -> &mut Command {
+    linted(command.args(ALL))
 }
 
 impl Program {
@@ -145,10 +140,15 @@ fn linted(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Returns the compiler with the lints of clippy, which is beside the cargo that runs this program.
+/// Returns the compiler with the lints of clippy.
 pub(crate) fn clippy() -> Option<PathBuf> {
-    let name = format!("clippy-driver{}", std::env::consts::EXE_SUFFIX);
-    Some(Path::new(cargo::<&str>([]).get_program()).with_file_name(name)).filter(|driver| driver.is_file())
+    Some(beside_cargo("clippy-driver")).filter(|driver| driver.is_file())
+}
+
+/// Returns a program beside the cargo that runs this one.
+pub(crate) fn beside_cargo(name: &str) -> PathBuf {
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    Path::new(cargo::<&str>([]).get_program()).with_file_name(file)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod conformance;
 mod cost;
 mod crash;
 mod datasets;
+mod documentation;
 mod examples;
 mod features;
 mod fixtures;
@@ -93,7 +94,18 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().task {
+    let done = documentation::instead_of_rustdoc().unwrap_or_else(|| run(Cli::parse().task));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> anyhow::Result<()> {
+    match task {
         Task::Test(args) => test::run(&args),
         Task::Full(args) => test::full(&args),
         Task::Tidy => tidy::run(),
@@ -117,12 +129,5 @@ fn main() -> ExitCode {
         Task::Asan(args) => asan::run(&args),
         Task::Python => packages::python(),
         Task::Npm(args) => packages::npm(&args),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
     }
 }

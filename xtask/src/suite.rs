@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use crate::build::{self, Kind, Program};
-use crate::command::run as start;
 
 /// Programs of tests beside the one of their package, and why. [tidy](crate::tidy) refuses others: each is compiled and
 /// linked with all that it needs.
@@ -30,10 +29,9 @@ pub(crate) const APART: [(&str, &str, &str); 8] = [
 /// How many programs run at a time.
 const AT_A_TIME: usize = 2;
 
-/// Runs all tests and benchmarks, then the examples of the documentation.
+/// Runs all tests and benchmarks.
 pub(crate) fn run() -> Result<()> {
-    run_programs(|program| program.kind != Kind::Program, &[])?;
-    start(&mut build::documentation_tests())
+    run_programs(|program| program.kind != Kind::Program, &[])
 }
 
 /// Runs the large forms of tests, which take too long for every change: those that are ignored and begin with `large_`.

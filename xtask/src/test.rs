@@ -5,8 +5,8 @@ use anyhow::{Context as _, Result, bail};
 use crate::command::{cargo, run as start};
 use crate::cost::{Cost, Meter};
 use crate::{
-    asan, book, build, conformance, crash, datasets, examples, features, fixtures, fuzz, packages, release,
-    selections, services, suite, tidy, wasm,
+    asan, book, build, conformance, crash, datasets, documentation, examples, features, fixtures, fuzz,
+    packages, release, selections, services, suite, tidy, wasm,
 };
 
 /// The selection of steps.
@@ -44,7 +44,7 @@ const EACH: [Step; 14] = [
         "all targets compile with all features, without a warning of the compiler or of clippy",
         built,
     ),
-    step("test", 600, "all tests, all benchmarks once, and the examples of the documentation", suite::run),
+    step("test", 600, "all tests, and all benchmarks once", suite::run),
     step(
         "minimal",
         200,
@@ -57,7 +57,12 @@ const EACH: [Step; 14] = [
         "arrays and groups compile for where there are no threads, clock and files",
         wasm::check,
     ),
-    step("doc", 250, "the documentation builds without a warning", doc),
+    step(
+        "doc",
+        100,
+        "the examples of the documentation pass, and its pages have no warning",
+        documentation::check,
+    ),
     step("examples", 20, "the examples of extensions are as short as promised", examples::check),
     step(
         "tidy",
@@ -94,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 14] = [
+const NIGHTLY: [Step; 15] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -120,6 +125,7 @@ const NIGHTLY: [Step; 14] = [
         "crates outside of the workspace, with lock files of their own, keep the contracts",
         examples::outside,
     ),
+    step("pages", 300, "the documentation of programs has no warning", documentation::pages),
     step("book", 200, "the guide builds as a book", book::run),
     step("node", 200, "arrays and groups work in Node without threads, clock and files", wasm::run),
     step(
@@ -220,13 +226,6 @@ fn built() -> Result<()> {
         0 => Ok(()),
         warnings => bail!("{warnings} warnings"),
     }
-}
-
-fn doc() -> Result<()> {
-    start(
-        cargo(["doc", "--workspace", "--no-deps", "--all-features", "--locked"])
-            .env("RUSTDOCFLAGS", "-Dwarnings"),
-    )
 }
 
 fn recorded() -> Result<()> {
