@@ -4,7 +4,8 @@ set -eu
 cd "$(dirname "$0")"
 target=${CARGO_TARGET_DIR:-target}
 
-rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
+# Without rustup, the target comes with the compiler, or cargo says that it lacks.
+if command -v rustup >/dev/null; then rustup --quiet target add wasm32-unknown-unknown; fi
 cargo build --quiet --locked --release --target wasm32-unknown-unknown
 cargo run --quiet --locked --package zarr-rs-npm-build -- \
     "$target/wasm32-unknown-unknown/release/zarr_rs.wasm" lib/generated
