@@ -48,7 +48,7 @@ const EACH: [Step; 14] = [
     step(
         "minimal",
         200,
-        "libraries compile without their default features, the command with its own",
+        "libraries and the command compile without their default features",
         features::minimal,
     ),
     step(
