@@ -3,6 +3,7 @@
 //! - [`circles`]: files import downwards only
 //! - [`graph`]: forbidden dependencies, from `cargo metadata`
 //! - [`packages`]: the files and metadata of every crate
+//! - [`profiles`]: a level of optimisation has the figures that justify it
 //! - [`rules`]: forbidden code, over the tokens of [`source`]
 //! - [`docs`]: documents name only files and crates that exist
 //! - [`specification`]: cited rules of the formats exist and have tests
@@ -14,6 +15,7 @@ mod circles;
 mod docs;
 mod graph;
 mod packages;
+mod profiles;
 mod rules;
 mod source;
 mod specification;
@@ -56,6 +58,7 @@ pub(crate) fn run() -> Result<()> {
 
     let mut findings = graph::check(&workspace)?;
     findings.extend(packages::check(&workspace, &root())?);
+    findings.extend(profiles::check(&root())?);
     findings.extend(circles::check(&root(), &sources)?);
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root(), &sources)?);
