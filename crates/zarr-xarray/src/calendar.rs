@@ -266,8 +266,8 @@ mod tests {
         }
     }
 
-    /// The digests are of the answers of cftime 1.6.6.1: FNV-1a over `year * 10000 + month * 100 + day`, as eight bytes
-    /// in little-endian order, for each day from a million days before 1970 to a million days after.
+    /// The digests are of the answers of cftime 1.6.6.1: as FNV-1a, but of whole numbers `year * 10000 + month * 100 + day`
+    /// instead of bytes, for each day from a million days before 1970 to a million days after.
     #[test]
     fn two_million_days_are_those_of_cftime() {
         for (calendar, digest) in DIGESTS {
@@ -275,9 +275,7 @@ mod tests {
             for days in -1_000_000..=1_000_000 {
                 let found = calendar.date(days).unwrap();
                 let number = found.year * 10_000 + i64::from(found.month) * 100 + i64::from(found.day);
-                for byte in number.to_le_bytes() {
-                    hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-                }
+                hash = (hash ^ number.cast_unsigned()).wrapping_mul(0x0000_0100_0000_01b3);
                 assert_eq!(calendar.days(found), Some(days), "{calendar:?}");
             }
             assert_eq!(hash, digest, "{calendar:?}");
@@ -336,11 +334,11 @@ mod tests {
     }
 
     const DIGESTS: [(Calendar, u64); 6] = [
-        (Standard, 0x5a4c_576a_03a9_a072),
-        (ProlepticGregorian, 0x9b71_623d_6769_ae92),
-        (Julian, 0xff76_c45f_c440_d9dd),
-        (NoLeap, 0x2020_907b_402d_9da9),
-        (AllLeap, 0xc64e_247c_1a5b_23e8),
-        (Days360, 0x4259_7a41_db7e_ed73),
+        (Standard, 0x6cbe_f01f_6349_575f),
+        (ProlepticGregorian, 0xc7dd_d017_1374_a30e),
+        (Julian, 0xf138_92de_dbde_6ff7),
+        (NoLeap, 0xb8ca_b443_bb8d_81f0),
+        (AllLeap, 0x26f4_6839_fffd_3ff2),
+        (Days360, 0xc9ca_9abf_9dda_fcfe),
     ];
 }
