@@ -180,13 +180,16 @@ fn an_endless_listing_is_an_error() {
         ("names that no key can have", |n, asked| page(asked, &[&format!("{n:09}\\")], &[], Some("t")), 1001),
         ("two tokens in turn", |n, asked| page(asked, &[], &[], Some(["t", "u"][n % 2])), 1001),
     ];
-    for (what, script, most) in scripts {
+    for (number, (what, script, most)) in scripts.into_iter().enumerate() {
         let server = Server::numbered(script);
-        for (name, storage) in buckets(&server, &brief().timeout(Duration::from_secs(600))) {
+        let buckets = buckets(&server, &brief().timeout(Duration::from_secs(600)));
+        // A thousand pages take long: one service stands for all three.
+        let chosen = if most > 2 { number % 3..number % 3 + 1 } else { 0..3 };
+        for (name, storage) in &buckets[chosen] {
             let before = server.asked().len();
-            let listed = match name {
-                "gs" => list_dir(&storage, "").map(|_| ()),
-                _ => list_all(&storage, "").map(|_| ()),
+            let listed = match *name {
+                "gs" => list_dir(storage, "").map(|_| ()),
+                _ => list_all(storage, "").map(|_| ()),
             };
             let e = listed.unwrap_err();
             assert!(matches!(e.kind(), Io | LimitExceeded), "{what}, {name}: {e}");
@@ -199,10 +202,10 @@ fn an_endless_listing_is_an_error() {
 /// Each page takes a moment, and its names do not earn the time that it takes.
 #[test]
 fn a_listing_ends_with_the_time_of_its_operation() {
-    let moment = Duration::from_millis(50);
+    let moment = Duration::from_millis(20);
     let server =
         Server::numbered(move |n, asked| page(asked, &[], &["b/"], Some(&n.to_string())).after(moment));
-    for (name, storage) in buckets(&server, &brief().timeout(moment * 30)) {
+    for (name, storage) in buckets(&server, &brief().timeout(moment * 20)) {
         for is_dir in [false, true] {
             let before = server.asked().len();
             let e = if is_dir {
@@ -212,7 +215,7 @@ fn a_listing_ends_with_the_time_of_its_operation() {
             };
             assert_eq!(e.kind(), Unavailable, "{name}: {e}");
             let requests = server.asked().len() - before;
-            assert!(requests <= 31, "{name}: {requests} requests");
+            assert!(requests <= 21, "{name}: {requests} requests");
         }
     }
 }

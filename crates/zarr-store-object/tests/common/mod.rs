@@ -26,6 +26,12 @@ pub fn brief() -> Access {
     Access::new().retries(2).timeout(std::time::Duration::from_secs(6))
 }
 
+/// Runs `work` for each item on a thread of its own: most of the time they wait.
+pub fn at_once<T: Send>(items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
+    let work = &work;
+    std::thread::scope(|scope| items.into_iter().for_each(|item| drop(scope.spawn(move || work(item)))));
+}
+
 /// Opens all kinds of stores over `server`: S3, Google, Azure, a web server.
 pub fn all(server: &Server, access: &Access) -> [(&'static str, Storage); 4] {
     let [s3, google, azure] = buckets(server, access);
