@@ -79,6 +79,12 @@ impl Chunk {
         self.repr.data_type.memory_size()
     }
 
+    /// Returns memory for a part of the chunk.
+    pub(super) fn room(&self, part: &Region) -> Vec<u8> {
+        let len = part.len().and_then(|len| usize::try_from(len).ok());
+        vec![0xa5; len.unwrap_or(0) * self.size()]
+    }
+
     /// Returns the elements of a part of the chunk.
     pub(super) fn part(&self, part: &Region) -> Elements {
         let mut at: Vec<u64> = part.start().to_vec();
@@ -188,7 +194,7 @@ impl Case {
         worker: &mut Worker,
     ) -> CodecResult<Elements> {
         let size = self.chunk.size();
-        let mut memory = vec![0xa5; self.chunk.part(part).len() * size];
+        let mut memory = self.chunk.room(part);
         let target = Destination::dense(&mut memory, part.shape(), size)?;
         chain.decode_into(encoded, &self.chunk.shape, part, target, &mut worker.scratch)?;
         worker.elements(&memory, size)

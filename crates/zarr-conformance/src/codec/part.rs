@@ -112,7 +112,7 @@ fn fetched(
     read.pieces(&mut pieces)?;
     let covered: u64 = pieces.iter().map(|piece| piece.shape.iter().product::<u64>()).sum();
     ensure!(Some(covered) == part.len(), "{part:?} of {chunk}: the pieces have {covered} elements");
-    let mut memory = vec![0xa5; chunk.part(part).len() * chunk.size()];
+    let mut memory = chunk.room(part);
     let mut target = Destination::dense(&mut memory, part.shape(), chunk.size())?;
     for piece in &pieces {
         let place = target.reborrow().sub(&piece.at, &piece.shape)?;
