@@ -294,7 +294,7 @@ mod tests {
         for level in 1..=9_u8 {
             let codec = bytes_codec("gzip", &json!({ "level": level }));
             let (mut scratch, mut noise) = (Scratch::new(), Noise(u64::from(level)));
-            for round in 0..200 {
+            for round in 0..24 {
                 let len = noise.below(if round % 2 == 0 { 300 } else { 200_000 });
                 let src = if round % 3 < 2 { noise.bytes(len) } else { noise.waves(len) };
                 let (mut out, mut back) = (Vec::new(), vec![0; src.len()]);

@@ -21,7 +21,7 @@ use crate::testing::{Noise, bytes_codec};
 /// The time for damaged input per decoder; `ZARR_FUZZ_SECONDS` changes it.
 fn fuzz_time() -> Duration {
     let seconds = std::env::var("ZARR_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
-    Duration::from_secs_f64(seconds.unwrap_or(0.25))
+    Duration::from_secs_f64(seconds.unwrap_or(0.05))
 }
 
 struct Victim {

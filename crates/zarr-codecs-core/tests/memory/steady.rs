@@ -53,7 +53,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn a_hundred_chunks_allocate_nothing_large() {
+fn later_chunks_allocate_nothing_large() {
     let _alone = crate::alone();
     let blosc = json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 0});
     let mut both = after_bytes("zstd", json!({"level": 1}));
@@ -72,14 +72,14 @@ fn a_hundred_chunks_allocate_nothing_large() {
         json!([crate::testing::bytes("big"), {"name": "zstd", "configuration": {"level": 3, "checksum": true}}]),
         json!([crate::testing::bytes("little")]),
     ];
-    let shape = [512, 512];
-    let elements = Noise(1).waves(512 * 512 * 2);
-    let part = Region::new([100, 7], [90, 300]).unwrap();
+    let shape = [256, 256];
+    let elements = Noise(1).waves(256 * 256 * 2);
+    let part = Region::new([100, 7], [90, 150]).unwrap();
     for codecs in chains {
         let chain = chain(&codecs, "uint16", 2);
         let (mut scratch, mut encoded) = (Scratch::new(), Vec::new());
         let mut whole = vec![0; elements.len()];
-        let mut box_of_it = vec![0; 90 * 300 * 2];
+        let mut box_of_it = vec![0; 90 * 150 * 2];
         let mut run = |rounds: usize| {
             let before = LARGE.load(Relaxed);
             for _ in 0..rounds {
@@ -95,7 +95,7 @@ fn a_hundred_chunks_allocate_nothing_large() {
             LARGE.load(Relaxed) - before
         };
         run(2);
-        assert_eq!(run(100), 0, "{codecs}");
+        assert_eq!(run(40), 0, "{codecs}");
         assert_eq!(whole, elements);
     }
 }
