@@ -63,7 +63,7 @@ fn huge_elements_take_no_memory() {
 
 #[test]
 fn many_fields_take_no_time() {
-    let fields: Vec<String> = (0..100_000).map(|i| format!("[\"f{i}\", \"|u1\"]")).collect();
+    let fields: Vec<String> = (0..20_000).map(|i| format!("[\"f{i}\", \"|u1\"]")).collect();
     let text = format!(
         r#"{{"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": [{}], "compressor": null,
             "fill_value": null, "order": "C", "filters": null}}"#,
