@@ -10,7 +10,7 @@ use zarr_traits::{
     store::{Outcome, PutMode, ReadVersion},
 };
 
-use crate::common::{opened, s3};
+use crate::common::{at_once, opened, s3};
 
 const VALUE: [u8; 1000] = [7; 1000];
 const SPAN: ByteRange = ByteRange::Span { offset: 2, len: 5 };
@@ -95,7 +95,7 @@ fn reads_return_the_right_bytes_or_an_error() {
         (1, Fault::raw("nonsense\r\n\r\n"), Right, 2),
         (1, Fault::raw(""), Right, 2),
     ];
-    for (number, (times, fault, then, requests)) in table.into_iter().enumerate() {
+    at_once(table.into_iter().enumerate(), |(number, (times, fault, then, requests))| {
         let (server, storages) = both();
         for (name, storage) in storages {
             let what = format!("{number}: {name}, {times} times {fault:?}");
@@ -115,17 +115,17 @@ fn reads_return_the_right_bytes_or_an_error() {
             let gets = server.requests().iter().filter(|request| request.method == "GET").count();
             assert_eq!(gets, requests, "{what}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_slow_body_ends_with_an_error() {
     let (server, storages) = both();
     server.script(When::any(), Fault::Slow(100));
-    for (name, storage) in storages {
+    at_once(storages, |(name, storage)| {
         let e = read(&storage, ByteRange::All).unwrap_err();
         assert_eq!(e.kind(), StoreErrorKind::Unavailable, "{name}: {e}");
-    }
+    });
 }
 
 #[test]

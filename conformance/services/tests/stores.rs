@@ -28,15 +28,44 @@ fn s3_of_our_server() {
     check(|| opened(&format!("s3://bucket/{}", fresh()), &s3(&server.url("")))).unwrap();
 }
 
+/// Puts objects and checks that they are read. The whole suite takes half a minute with a real service.
+fn check_read(open: impl Fn() -> Storage) {
+    check_reading(|objects| {
+        let storage = open();
+        for (key, value) in objects {
+            block_on(storage.put(key, value.clone())).unwrap();
+        }
+        storage.read_only()
+    })
+    .unwrap();
+}
+
 #[test]
-fn s3_of_moto() {
+fn s3_of_moto_is_read() {
+    let Some(moto) = Moto::shared() else { return };
+    moto.make_bucket("read").unwrap();
+    check_read(|| opened(&format!("s3://read/{}", fresh()), &s3(&moto.url())));
+}
+
+#[test]
+#[ignore = "large: cargo xtask full"]
+fn large_s3_of_moto() {
     let Some(moto) = Moto::shared() else { return };
     moto.make_bucket("suite").unwrap();
     check(|| opened(&format!("s3://suite/{}", fresh()), &s3(&moto.url()))).unwrap();
 }
 
 #[test]
-fn azure_of_azurite() {
+fn azure_of_azurite_is_read() {
+    let Some(azurite) = Azurite::shared() else { return };
+    azurite.make_container("read").unwrap();
+    let access = Access::new().environment(azurite.variables());
+    check_read(|| opened(&format!("az://read/{}", fresh()), &access));
+}
+
+#[test]
+#[ignore = "large: cargo xtask full"]
+fn large_azure_of_azurite() {
     let Some(azurite) = Azurite::shared() else { return };
     azurite.make_container("suite").unwrap();
     let access = Access::new().environment(azurite.variables());
@@ -106,24 +135,28 @@ fn marks_of_puts_are_kept() {
     }
 }
 
-/// One key more than the page size of services.
+/// Lists one key more than the page size of services.
+fn check_pages(endpoint: &str, put: impl Fn(&Storage, &Key)) {
+    let storage = opened("s3://pages/below", &s3(endpoint));
+    let keys: Vec<Key> = (0..1001).map(|number| Key::new(format!("c/{number:04}")).unwrap()).collect();
+    keys.iter().for_each(|key| put(&storage, key));
+    let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
+    assert!(listed.iter().map(|listed| &listed.key).eq(&keys));
+}
+
 #[test]
 fn lists_of_several_pages_are_whole() {
-    let check = |endpoint: &str| {
-        let storage = opened("s3://pages/below", &s3(endpoint));
-        let keys: Vec<Key> = (0..1001).map(|number| Key::new(format!("c/{number:04}")).unwrap()).collect();
-        for key in &keys {
-            block_on(storage.put(key, "")).unwrap();
-        }
-        let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
-        assert!(listed.iter().map(|listed| &listed.key).eq(&keys));
-    };
     let server = Server::s3();
-    check(&server.url(""));
+    check_pages(&server.url(""), |_, key| server.insert(&format!("/pages/below/{key}"), ""));
     assert_eq!(server.requests().iter().filter(|r| r.parameter("list-type").is_some()).count(), 2);
+}
+
+#[test]
+#[ignore = "large: cargo xtask full"]
+fn large_lists_of_several_pages_of_moto_are_whole() {
     let Some(moto) = Moto::shared() else { return };
     moto.make_bucket("pages").unwrap();
-    check(&moto.url());
+    check_pages(&moto.url(), |storage, key| block_on(storage.put(key, "")).unwrap());
 }
 
 /// Reads over HTTP what was written to a folder.

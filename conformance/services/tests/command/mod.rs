@@ -130,15 +130,25 @@ fn kill_after(mut run: Child, server: &Server, puts: usize) -> bool {
     !ended.success()
 }
 
-/// A killed copy loses only its requests in flight.
 #[test]
 fn a_copy_that_is_killed_is_resumed_and_puts_nothing_twice() {
+    killed_and_resumed(1);
+}
+
+#[test]
+#[ignore = "large: cargo xtask full"]
+fn large_a_copy_that_is_killed_is_resumed_and_puts_nothing_twice() {
+    killed_and_resumed(3);
+}
+
+/// A killed copy loses only its requests in flight. Each of the `seeds` kills at other moments.
+fn killed_and_resumed(seeds: usize) {
     let folder = hierarchy(3);
     let [root, trace] = ["h.zarr", "trace.jsonl"].map(|name| text(&folder, name));
     let options = ["copy", "-q", "--resume", &root, "s3://b/x", "--trace", &trace];
     // Including the documents of groups.
     let (chunks, documents) = (60, 19);
-    for seed in 0..3 {
+    for seed in 0..seeds {
         let server = Server::s3();
         server.script(When::on("PUT", ""), Fault::Delay(Duration::from_millis(4)));
         // From the marker, which is put first, to the last documents.
