@@ -13,7 +13,7 @@ fn zstd() -> Vec<Extension> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
     #[test]
     fn reads_and_writes_with_a_cache_have_the_elements_of_those_without(

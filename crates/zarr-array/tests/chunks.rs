@@ -61,6 +61,8 @@ fn the_smallest_chunks_are_inner_chunks_or_chunks() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
     #[test]
     fn chunks_cover_the_array_once(
         dims in prop::collection::vec((0_u64..9, 1_u64..5, 1_u64..4), 0..4),

@@ -194,9 +194,9 @@ fn part_of_a_shard_is_read_once_and_put_once_and_a_whole_one_only_put() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// 200 selections of sharded, nested, uncompressed and compressed arrays, with missing chunks and inner chunks.
+    /// Selections of sharded, nested, uncompressed and compressed arrays, with missing chunks and inner chunks.
     #[test]
     fn explain_predicts_what_the_store_sees(
         kind in 0_usize..6,

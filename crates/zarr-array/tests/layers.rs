@@ -13,7 +13,7 @@ use crate::common::{chains, meta, numbers, sharded};
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::StoreErrorKind::{Io, Unavailable, Uncertain};
 use zarr_array::traits::{
-    BoxFuture, Prefix, StoreError, StoreResult,
+    BoxFuture, Bytes, Key, Prefix, StoreError, StoreResult,
     store::{Answer, Capabilities, Listed, Op, Store},
 };
 use zarr_array::{Array, ArrayError, ArrayErrorKind, ArrayResult, Cpu, NdVec, Storage, block_on, standard};
@@ -104,7 +104,7 @@ struct Setup {
 }
 
 impl Setup {
-    fn new(codecs: &[Extension], remote: bool, n: u64, fault: Fault) -> Self {
+    fn new(objects: &[(Key, Bytes)], remote: bool, n: u64, fault: Fault) -> Self {
         let memory = Storage::from(MemoryStore::new());
         let network = Network { round_trip: Duration::ZERO, ..Network::default() };
         let below = if remote { Simulated::over(&memory, network).0 } else { memory.clone() };
@@ -113,13 +113,9 @@ impl Setup {
         let (storage, faulty) = Faulty::over(&below, move |number, _| {
             (number.checked_sub(before.load(Ordering::SeqCst)) == Some(n)).then_some(fault)
         });
-        block_on(async {
-            let meta = meta(&SHAPE, &CHUNK, codecs);
-            let array = Array::create(storage.clone(), "/", meta, &standard()).await.unwrap();
-            for number in [1, 2] {
-                array.write(.., NdVec::new(SHAPE, version(number)).unwrap()).await.unwrap();
-            }
-        });
+        for (key, value) in objects {
+            block_on(storage.put(key, value.clone())).unwrap();
+        }
         begin.store(faulty.calls(), Ordering::SeqCst);
         Self { memory, storage, faulty }
     }
@@ -157,15 +153,34 @@ fn codecs() -> [(&'static str, Vec<Extension>); 3] {
     [("plain", chains()[0].clone()), ("zstd", chains()[4].clone()), ("sharded", sharded(&[2, 2], "end"))]
 }
 
+/// Returns the objects of the first and of the second version of an array, in the order of their puts.
+fn objects(codecs: &[Extension]) -> Vec<(Key, Bytes)> {
+    let storage = Storage::from(MemoryStore::new());
+    let mut objects = Vec::new();
+    block_on(async {
+        let meta = meta(&SHAPE, &CHUNK, codecs);
+        let array = Array::create(storage.clone(), "/", meta, &standard()).await.unwrap();
+        for number in [1, 2] {
+            array.write(.., NdVec::new(SHAPE, version(number)).unwrap()).await.unwrap();
+            for Listed { key, .. } in storage.list_all(&Prefix::root()).await.unwrap() {
+                let value = storage.get(&key, u64::MAX).await.unwrap().unwrap();
+                objects.push((key, value));
+            }
+        }
+    });
+    objects
+}
+
 /// Runs `check` for each kind of work, array and store, with a fault at the first call, at the second and so on, until
 /// a run has no fault.
 fn at_every_call(faults: &[Fault], check: impl Fn(&Setup, Work, &str)) {
     let mut struck = 0;
     for (name, codecs) in codecs() {
+        let objects = objects(&codecs);
         for (work, fault) in WORKS.iter().flat_map(|work| faults.iter().map(move |fault| (*work, *fault))) {
             for remote in [false, true] {
                 for n in 1.. {
-                    let setup = Setup::new(&codecs, remote, n, fault);
+                    let setup = Setup::new(&objects, remote, n, fault);
                     let what = format!("{work:?}, {name}, remote: {remote}, {fault:?} at call {n}");
                     check(&setup, work, &what);
                     if setup.faulty.faults() == 0 {
@@ -192,12 +207,12 @@ fn number(e: &ArrayError) -> Option<i32> {
 fn an_error_at_any_call_is_reported_and_leaves_old_or_new_chunks() {
     let faults = [
         Fault::System(FULL),
-        Fault::ErrorBefore(Unavailable),
         Fault::ErrorAfter(Io),
+        Fault::ErrorBefore(Unavailable),
         Fault::ErrorAfter(Uncertain),
     ];
-    for cpu in [Cpu::inline(), Cpu::threads(2)] {
-        at_every_call(&faults, |setup, work, what| {
+    for (cpu, faults) in [(Cpu::inline(), &faults[..]), (Cpu::threads(2), &faults[..2])] {
+        at_every_call(faults, |setup, work, what| {
             let result = block_on(work.run(setup.storage.clone(), cpu.clone()));
             assert_eq!(result.is_err(), setup.faulty.faults() == 1, "{what}: {result:?}");
             if let (Err(e), true) = (&result, what.contains("System")) {

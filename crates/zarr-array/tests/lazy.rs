@@ -194,7 +194,7 @@ fn step() -> impl Strategy<Value = Step> {
 #[test]
 fn any_composition_reads_what_the_steps_one_by_one_would() {
     let case = (prop::collection::vec(0..6_u64, 0..4), prop::collection::vec(step(), 1..6));
-    TestRunner::new(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })
+    TestRunner::new(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })
         .run(&case, |(shape, steps)| {
             let (array, mut model) = array(&shape, 0);
             let mut view = array.lazy();

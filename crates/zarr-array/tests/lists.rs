@@ -143,45 +143,49 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
     #[test]
-    fn any_selection_reads_the_elements_of_the_model(case in cases(), stored in any::<bool>()) {
-        let array = case.array();
-        let elements: u64 = case.shape.iter().product();
-        let mut values: Vec<u32> = vec![7; usize::try_from(elements).unwrap()];
-        if stored {
-            values = (100..).take(values.len()).collect();
-            array.write(.., &values).unwrap();
-        }
-        let (shape, at) = case.model();
-        let read: NdVec<u32> = array.read(case.selection()).unwrap();
-        prop_assert_eq!(read.shape(), &shape[..]);
-        let expected: Vec<u32> = at.iter().map(|at| values[*at]).collect();
-        prop_assert_eq!(read.as_slice(), &expected[..]);
-        let mut into = vec![0; expected.len()];
-        array.read_into(case.selection(), &mut into).unwrap();
-        prop_assert_eq!(into, expected);
+    fn any_selection_reads_and_writes_the_elements_of_the_model(case in cases(), stored in any::<bool>()) {
+        selected(&case, stored)?;
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
 
     #[test]
-    fn any_selection_writes_the_elements_of_the_model(case in cases(), stored in any::<bool>()) {
-        let array = case.array();
-        let elements: u64 = case.shape.iter().product();
-        let mut values: Vec<u32> = vec![7; usize::try_from(elements).unwrap()];
-        if stored {
-            values = (100..).take(values.len()).collect();
-            array.write(.., &values).unwrap();
-        }
-        let (shape, at) = case.model();
-        let new: Vec<u32> = (100_000..).take(at.len()).collect();
-        array.write(case.selection(), &NdVec::new(shape, new.clone()).unwrap()).unwrap();
-        for (at, value) in at.iter().zip(new) {
-            values[*at] = value;
-        }
-        let read = array.read::<u32>(..).unwrap();
-        prop_assert_eq!(read.as_slice(), &values[..]);
+    #[ignore = "large: cargo xtask full"]
+    fn large_any_selection_reads_and_writes_the_elements_of_the_model(case in cases(), stored in any::<bool>()) {
+        selected(&case, stored)?;
     }
+}
+
+/// Reads and writes a selection of an array of fill values, or of stored elements.
+fn selected(case: &Case, stored: bool) -> Result<(), TestCaseError> {
+    let array = case.array();
+    let elements: u64 = case.shape.iter().product();
+    let mut values: Vec<u32> = vec![7; usize::try_from(elements).unwrap()];
+    if stored {
+        values = (100..).take(values.len()).collect();
+        array.write(.., &values).unwrap();
+    }
+    let (shape, at) = case.model();
+    let read: NdVec<u32> = array.read(case.selection()).unwrap();
+    prop_assert_eq!(read.shape(), &shape[..]);
+    let expected: Vec<u32> = at.iter().map(|at| values[*at]).collect();
+    prop_assert_eq!(read.as_slice(), &expected[..]);
+    let mut into = vec![0; expected.len()];
+    array.read_into(case.selection(), &mut into).unwrap();
+    prop_assert_eq!(into, expected);
+    let new: Vec<u32> = (100_000..).take(at.len()).collect();
+    array.write(case.selection(), &NdVec::new(shape, new.clone()).unwrap()).unwrap();
+    for (at, value) in at.iter().zip(new) {
+        values[*at] = value;
+    }
+    let read = array.read::<u32>(..).unwrap();
+    prop_assert_eq!(read.as_slice(), &values[..]);
+    Ok(())
 }
 
 fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
@@ -257,7 +261,7 @@ fn only_the_inner_chunks_that_hold_points_are_read_of_shards() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
     fn explain_predicts_the_requests_of_any_selection(case in cases(), gap in 0_u64..40) {

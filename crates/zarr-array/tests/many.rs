@@ -11,7 +11,7 @@ use zarr_store::MemoryStore;
 use crate::common::{chains, counted, numbers, refused, sharded};
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
     #[test]
     fn many_boxes_have_the_elements_of_single_reads(

@@ -20,7 +20,7 @@ use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
 /// Allocations from this size on count as large: a quarter of a chunk.
-const LARGE: usize = 16 << 10;
+const LARGE: usize = 4 << 10;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -66,9 +66,9 @@ static ALLOCATOR: Counting = Counting;
 /// The lock of the counters, which only one test may use at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// 100 chunks of 64 KiB in a directory.
-const SHAPE: [u64; 2] = [1000, 3200];
-const CHUNKS: [u64; 2] = [100, 320];
+/// 100 chunks of 16 KiB in a directory.
+const SHAPE: [u64; 2] = [1000, 800];
+const CHUNKS: [u64; 2] = [100, 80];
 
 fn stored(codecs: usize) -> (tempfile::TempDir, Array) {
     let folder = tempfile::tempdir().unwrap();
@@ -83,10 +83,8 @@ fn after_the_first_read_100_chunks_are_read_without_a_chunk_sized_allocation() {
     let _turn = TURN.lock();
     for codecs in 0..chains().len() {
         let (_folder, array) = stored(codecs);
-        let mut buffer = vec![0_u16; 3_200_000];
-        for _ in 0..3 {
-            array.read_into(.., &mut buffer).unwrap();
-        }
+        let mut buffer = vec![0_u16; 800_000];
+        array.read_into(.., &mut buffer).unwrap();
         let before = LARGE_ONES.load(Relaxed);
         array.read_into(.., &mut buffer).unwrap();
         // a worker that was idle in the warm-up may still grow its buffers: a few allocations, not one per chunk
@@ -102,9 +100,7 @@ fn a_steady_write_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
     for codecs in 0..chains().len() {
         let (_folder, array) = stored(codecs);
         let values = numbers(&SHAPE);
-        for _ in 0..3 {
-            array.write(.., &values).unwrap();
-        }
+        array.write(.., &values).unwrap();
         let before = LARGE_ONES.load(Relaxed);
         array.write(.., &values).unwrap();
         let made = LARGE_ONES.load(Relaxed) - before;
@@ -116,7 +112,7 @@ fn a_steady_write_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
 fn memory_with_strides_is_read_into_and_written_from_without_a_copy() {
     let _turn = TURN.lock();
     let (_folder, array) = stored(0);
-    let (rows, columns) = (1000, 3200);
+    let (rows, columns) = (1000, 800);
     let mut canvas = vec![0_u16; rows * (columns + 8)];
     let (shape, strides) = ([rows as u64, columns as u64], [columns as i64 + 8, 1]);
     for _ in 0..2 {
@@ -125,7 +121,7 @@ fn memory_with_strides_is_read_into_and_written_from_without_a_copy() {
         array.read_into(.., &mut ViewMut::strided(&mut canvas, 8, &shape, &strides).unwrap()).unwrap();
         array.write(.., &View::strided(&canvas, 8, &shape, &strides).unwrap()).unwrap();
         let more = PEAK.load(Relaxed).saturating_sub(before);
-        assert!(more < 2 << 20, "{more} bytes beside {}", 2 * canvas.len());
+        assert!(more < 512 << 10, "{more} bytes beside {}", 2 * canvas.len());
     }
     assert_eq!(array.read::<u16>(..).unwrap().as_slice(), numbers(&SHAPE));
 }
@@ -136,7 +132,7 @@ fn numbers_of_arrow_are_written_without_a_copy() {
     let _turn = TURN.lock();
     let (_folder, array) = stored(0);
     let whole = arrow_array::UInt16Array::from(numbers(&SHAPE));
-    let part = whole.slice(3200, 320_000);
+    let part = whole.slice(800, 80_000);
     for (rows, values) in [(0..1000, &whole), (100..200, &part)] {
         for act in [true, false] {
             let before = LIVE.load(Relaxed);
@@ -157,7 +153,7 @@ fn numbers_of_arrow_are_written_without_a_copy() {
 fn a_steady_update_of_100_shards_allocates_nothing_the_size_of_a_shard() {
     let _turn = TURN.lock();
     let folder = tempfile::tempdir().unwrap();
-    let meta = meta(&SHAPE, &CHUNKS, &common::sharded(&[20, 64], "end"));
+    let meta = meta(&SHAPE, &CHUNKS, &common::sharded(&[20, 16], "end"));
     let array = Array::create(FsStore::open(folder.path()).unwrap(), "/", meta, &standard()).unwrap();
     let array = array.with_cpu(Cpu::threads(2));
     array.write(.., &numbers(&SHAPE)).unwrap();
@@ -262,7 +258,7 @@ fn shards_that_are_written_whole_take_no_more_memory_than_the_setting_allows() {
 #[test]
 fn many_tiny_inner_chunks_cost_no_multiple_of_the_result() {
     let _turn = TURN.lock();
-    const MANY: u64 = 1 << 20;
+    const MANY: u64 = 1 << 18;
     let inner = [Extension::new("bytes").with("endian", "little")];
     let codecs = common::sharded_with(&[1], "end", &inner);
     let memory = MemoryStore::new();
@@ -273,29 +269,29 @@ fn many_tiny_inner_chunks_cost_no_multiple_of_the_result() {
         work();
         PEAK.load(Relaxed) - before
     };
-    // the result takes 2 MiB, the index 16 MiB
+    // the result takes 512 KiB, the index 4 MiB
     let absent = peak_of(&mut || assert_eq!(array.read::<u16>(..).unwrap().as_slice()[9], 7));
-    assert!(absent < 32 << 20, "{absent} bytes for an array without chunks");
+    assert!(absent < 8 << 20, "{absent} bytes for an array without chunks");
     let index = vec![0xff; 16 * usize::try_from(MANY).unwrap()];
     let checksum = crc32c(&index).to_le_bytes();
     block_on(array.storage().put(&array.chunk_key(&[0]).unwrap(), [&index[..], &checksum].concat())).unwrap();
     let empty = peak_of(&mut || assert_eq!(array.read::<u16>(..).unwrap().as_slice()[9], 7));
-    assert!(empty < 64 << 20, "{empty} bytes for an index of 16 MiB and a result of 2 MiB");
+    assert!(empty < 16 << 20, "{empty} bytes for an index of 4 MiB and a result of 512 KiB");
     let update = peak_of(&mut || array.write(5..6, &[1_u16]).unwrap());
-    assert!(update < 112 << 20, "{update} bytes to change one element, with an index of 16 MiB");
+    assert!(update < 28 << 20, "{update} bytes to change one element, with an index of 4 MiB");
     assert_eq!(array.read::<u16>(4..7).unwrap().into_vec(), [7, 1, 7]);
     // a column of an uncompressed chunk that is missing
-    let plain = meta(&[1 << 18, 4096], &[1 << 18, 4096], &inner);
+    let plain = meta(&[1 << 16, 4096], &[1 << 16, 4096], &inner);
     let array = Array::create(MemoryStore::new(), "/", plain, &standard()).unwrap();
     let column = peak_of(&mut || assert_eq!(array.read::<u16>((.., 4)).unwrap().as_slice()[9], 7));
-    assert!(column < 128 << 20, "{column} bytes for a column of 512 KiB");
+    assert!(column < 32 << 20, "{column} bytes for a column of 128 KiB");
 }
 
 /// A plan has no list of chunks or of their places in the result.
 #[test]
 fn a_plan_takes_no_memory_per_chunk() {
     let _turn = TURN.lock();
-    const CHUNKS: u64 = 1 << 18;
+    const CHUNKS: u64 = 1 << 16;
     let array = Array::create(MemoryStore::new(), "/", meta(&[CHUNKS], &[1], &chains()[0]), &standard());
     let array = array.unwrap().with_cpu(Cpu::inline());
     let before = LIVE.load(Relaxed);
@@ -340,11 +336,6 @@ fn a_typed_read_needs_little_more_than_its_result() {
         PEAK.store(before, Relaxed);
         let all: NdVec<u16> = array.read(..).unwrap();
         let (peak, result) = (PEAK.load(Relaxed) - before, all.as_slice().len() * 2);
-        assert!(
-            peak < result * 12 / 10 + (32 << 20),
-            "chain {codecs}: {peak} bytes for a result of {result}"
-        );
-        // the bound above would allow a second copy of a small result
         assert!(peak < result * 2, "chain {codecs}: {peak} bytes for a result of {result}");
     }
 }
@@ -364,15 +355,15 @@ fn an_element_is_read_with_few_allocations() {
 
 #[cfg(feature = "arrow")]
 #[test]
-fn a_million_strings_of_arrow_are_not_a_million_allocations() {
+fn strings_of_arrow_are_not_as_many_allocations() {
     use arrow_array::StringArray;
     use arrow_array::cast::AsArray;
     use zarr_array::{ArrayMeta, DataType};
 
     let _turn = TURN.lock();
-    let words: Vec<String> = (0..1_000_000).map(|i| format!("number {i}")).collect();
+    let words: Vec<String> = (0..200_000).map(|i| format!("number {i}")).collect();
     let words = StringArray::from(words);
-    let meta = ArrayMeta::builder([1_000_000], DataType::String).chunks([100_000]).build().unwrap();
+    let meta = ArrayMeta::builder([200_000], DataType::String).chunks([20_000]).build().unwrap();
     let array = Array::create(MemoryStore::new(), "/", meta, &standard()).unwrap();
     let before = ALL.load(Relaxed);
     array.write_arrow(.., &words).unwrap();
@@ -395,6 +386,6 @@ fn numbers_are_handed_to_arrow_without_a_copy() {
     let before = LIVE.load(Relaxed);
     let (_, values) = array.read_arrow(..).unwrap();
     let (peak, result) = (PEAK.load(Relaxed) - before, numbers(&SHAPE).len() * 2);
-    assert!(peak < result + (2 << 20), "{peak} bytes for a result of {result}");
+    assert!(peak < result + (512 << 10), "{peak} bytes for a result of {result}");
     drop(values);
 }

@@ -224,42 +224,55 @@ fn open(case: &Case) -> Array {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: if cfg!(debug_assertions) { 300 } else { 10_000 },
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
-    /// After any writes, any reads return the elements of a plain array in memory.
     #[test]
     fn a_sharded_array_is_an_array(case in case()) {
-        let array = open(&case);
-        let shape: Vec<u64> = case.dims.iter().map(|dim| dim.length).collect();
-        let mut model = vec![case.fill; usize::try_from(shape.iter().product::<u64>()).unwrap()];
-        for step in &case.steps {
-            match step {
-                Step::Write(axes, seed) => {
-                    let (selection, positions) = select_in(&shape, axes);
-                    let values: Vec<u16> = match seed {
-                        None => vec![case.fill; positions.len()],
-                        Some(seed) => (0..positions.len()).map(|i| seed.wrapping_mul(31).wrapping_add(u16::try_from(i % 999).unwrap())).collect(),
-                    };
-                    array.write(selection, &values).unwrap();
-                    for (position, value) in positions.iter().zip(values) {
-                        model[*position] = value;
-                    }
-                }
-                Step::Read(axes) => {
-                    let (selection, positions) = select_in(&shape, axes);
-                    let got = array.read::<u16>(selection).unwrap();
-                    let expected: Vec<u16> = positions.iter().map(|position| model[*position]).collect();
-                    prop_assert_eq!(got.as_slice(), expected);
+        is_an_array(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
+
+    #[test]
+    #[ignore = "large: cargo xtask full"]
+    fn large_a_sharded_array_is_an_array(case in case()) {
+        is_an_array(&case)?;
+    }
+}
+
+/// After any writes, any reads return the elements of a plain array in memory.
+fn is_an_array(case: &Case) -> Result<(), TestCaseError> {
+    let array = open(case);
+    let shape: Vec<u64> = case.dims.iter().map(|dim| dim.length).collect();
+    let mut model = vec![case.fill; usize::try_from(shape.iter().product::<u64>()).unwrap()];
+    for step in &case.steps {
+        match step {
+            Step::Write(axes, seed) => {
+                let (selection, positions) = select_in(&shape, axes);
+                let values: Vec<u16> = match seed {
+                    None => vec![case.fill; positions.len()],
+                    Some(seed) => (0..positions.len())
+                        .map(|i| seed.wrapping_mul(31).wrapping_add(u16::try_from(i % 999).unwrap()))
+                        .collect(),
+                };
+                array.write(selection, &values).unwrap();
+                for (position, value) in positions.iter().zip(values) {
+                    model[*position] = value;
                 }
             }
+            Step::Read(axes) => {
+                let (selection, positions) = select_in(&shape, axes);
+                let got = array.read::<u16>(selection).unwrap();
+                let expected: Vec<u16> = positions.iter().map(|position| model[*position]).collect();
+                prop_assert_eq!(got.as_slice(), expected);
+            }
         }
-        prop_assert_eq!(array.read::<u16>(..).unwrap().into_vec(), &model[..]);
-        let one = array.clone().with_partial_writes(PartialWrites::RejectUnaligned);
-        one.write(.., &model).unwrap();
-        prop_assert_eq!(array.read::<u16>(..).unwrap().into_vec(), &model[..], "whole shards");
     }
+    prop_assert_eq!(array.read::<u16>(..).unwrap().into_vec(), &model[..]);
+    let one = array.clone().with_partial_writes(PartialWrites::RejectUnaligned);
+    one.write(.., &model).unwrap();
+    prop_assert_eq!(array.read::<u16>(..).unwrap().into_vec(), &model[..], "whole shards");
+    Ok(())
 }

@@ -192,7 +192,7 @@ fn bt52_times_without_a_unit_and_spans_cannot_be_read_as_times() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
     #[test]
     fn b34_every_time_that_can_be_read_is_written_back_unchanged(
