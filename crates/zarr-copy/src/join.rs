@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::{Array, Storage};
+use zarr_array::Storage;
 
 pub use job::{Job, Share};
 
@@ -21,7 +21,7 @@ use self::claims::{Claims, Record, State};
 use self::puts::Puts;
 use crate::destination::{Destination, Found, below};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
-use crate::plan::{Kind, Plan, Planned};
+use crate::plan::{Kind, Plan};
 use crate::run::{Event, Progress};
 use crate::units::{Pass, Unit};
 use crate::work::{Action, Done, Told};
@@ -97,6 +97,8 @@ impl Plan {
         let is_complete = found == Found::Complete
             || found == Found::Nothing && self.is_complete(&destination.storage()).await?;
         if is_complete {
+            // Of workers that died after the copy was complete.
+            self.clear(&destination.storage()).await?;
             destination.unmark().await?;
             share.done.was_complete = true;
             return Ok(share);
@@ -114,9 +116,11 @@ impl Plan {
             claims,
             puts,
             at_work,
+            earlier: None,
             job,
             progress,
             share,
+            has_between: false,
         };
         let worked = worker.work().await;
         let Worker { claims, share, .. } = worker;
@@ -125,6 +129,16 @@ impl Plan {
         // This worker may have recorded something just when another one deleted all records.
         destination.clear_jobs().await?;
         Ok(share)
+    }
+
+    /// Deletes what only helped to copy.
+    async fn clear(&self, storage: &Storage) -> CopyResult<()> {
+        for node in self.nodes() {
+            let Kind::Array(planned) = &node.kind else { continue };
+            let copy = planned.open(below(storage, node.below()), self)?;
+            planned.work.finish(&copy, true).await?;
+        }
+        Ok(())
     }
 }
 
@@ -138,19 +152,19 @@ struct Worker<'a> {
     puts: Puts,
     /// Earlier workers, and whether they are still at work.
     at_work: HashMap<String, bool>,
+    /// The worker that had claimed the documents when this worker began.
+    earlier: Option<String>,
     job: &'a Job,
     progress: Progress<'a>,
     share: Share,
+    /// Whether this worker may have written to an intermediate array.
+    has_between: bool,
 }
 
 /// An array of the copy with its passes.
 struct Task<'a> {
     path: &'a str,
-    planned: &'a Planned,
-    copy: Array,
     stages: Vec<Stage<'a>>,
-    /// Whether this worker may have written to an intermediate array.
-    has_between: bool,
 }
 
 /// A pass with what this worker knows of it.
@@ -180,31 +194,31 @@ impl<'a> Worker<'a> {
     /// Works until the copy is complete.
     async fn work(&mut self) -> CopyResult<()> {
         let mut tasks = self.tasks()?;
+        self.earlier = self.claims.holder(DOCUMENTS, DOCUMENTS).await?;
         for stage in tasks.iter_mut().flat_map(|task| &mut task.stages) {
             let done = self.claims.state(&stage.name).await?.done;
             stage.earlier = done.into_values().map(|record| record.worker).collect();
         }
         while self.destination.is_unfinished().await? {
             let (is_whole, has_worked) = match self.rounds(&mut tasks).await {
-                // Another worker, maybe with other passes, found everything copied, and deletes what helped to copy.
+                // Another worker, maybe with other passes, found everything copied, and deletes what helped to copy. If it
+                // dies, this one takes over the documents.
                 Err(_) if self.is_copied().await? => (true, false),
                 round => round?,
             };
-            if is_whole && self.publish(&tasks).await? {
+            if is_whole && self.publish().await? {
                 break;
             }
             if !has_worked {
                 self.claims.wait().await;
             }
         }
-        for task in &tasks {
-            // Another worker may have completed the copy, and this one have written after that.
-            if task.has_between {
-                task.planned.work.finish(&task.copy, true).await?;
-            }
-            for stage in task.stages.iter().filter(|stage| !stage.is_done) {
-                self.tell(stage.left());
-            }
+        // Another worker may have completed the copy, and this one have written after that.
+        if self.has_between {
+            self.plan.clear(&self.storage).await?;
+        }
+        for stage in tasks.iter().flat_map(|task| &task.stages).filter(|stage| !stage.is_done) {
+            self.tell(stage.left());
         }
         Ok(())
     }
@@ -215,7 +229,7 @@ impl<'a> Worker<'a> {
         for task in tasks {
             for stage in task.stages.iter_mut().filter(|stage| !stage.is_done) {
                 (self.progress)(Event::Array(task.path));
-                task.has_between |= !stage.pass.name().is_empty();
+                self.has_between |= !stage.pass.name().is_empty();
                 has_worked |= self.round(stage).await?;
                 if !stage.is_done {
                     // The next pass reads what this one writes.
@@ -236,7 +250,7 @@ impl<'a> Worker<'a> {
             let passes = planned.work.passes(&planned.source, &copy)?.into_iter().enumerate();
             let stages =
                 passes.map(|(pass, of)| Stage::new(format!("{number}.{pass}{}", of.name()), of)).collect();
-            tasks.push(Task { path: node.path(), planned, copy, stages, has_between: false });
+            tasks.push(Task { path: node.path(), stages });
         }
         Ok(tasks)
     }
@@ -328,7 +342,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Writes the documents, unless another worker does. Returns whether they are written.
-    async fn publish(&self, tasks: &[Task<'_>]) -> CopyResult<bool> {
+    async fn publish(&self) -> CopyResult<bool> {
         let is_claimed = self.claims.holder(DOCUMENTS, DOCUMENTS).await?.is_some();
         if !self.claims.take(DOCUMENTS, DOCUMENTS, is_claimed).await? {
             return Ok(false);
@@ -337,9 +351,7 @@ impl<'a> Worker<'a> {
         if !self.destination.is_unfinished().await? {
             return Ok(true);
         }
-        for task in tasks {
-            task.planned.work.finish(&task.copy, true).await?;
-        }
+        self.plan.clear(&self.storage).await?;
         self.destination.publish(self.plan, Found::Unfinished).await?;
         Ok(true)
     }
@@ -415,28 +427,27 @@ impl<'a> Worker<'a> {
 
     /// Whether a record is of a worker that was at work together with this one.
     async fn is_of_this_run(&mut self, stage: &Stage<'_>, record: &Record) -> CopyResult<bool> {
-        if self.claims.is_own(record) || !stage.earlier.contains(&record.worker) {
-            return Ok(true);
-        }
-        if let Some(known) = self.at_work.get(&record.worker) {
+        Ok(!stage.earlier.contains(&record.worker) || self.is_at_work(&record.worker).await?)
+    }
+
+    /// Whether an earlier worker is, or was, at work together with this one.
+    async fn is_at_work(&mut self, worker: &str) -> CopyResult<bool> {
+        if let Some(known) = self.at_work.get(worker) {
             return Ok(*known);
         }
-        let found = self.claims.is_at_work(&record.worker).await?;
-        self.at_work.insert(record.worker.clone(), found);
+        let found = self.claims.is_at_work(worker).await?;
+        self.at_work.insert(worker.to_owned(), found);
         Ok(found)
     }
 
-    /// Whether a worker has found everything copied, and writes the documents or has written them.
-    async fn is_copied(&self) -> CopyResult<bool> {
-        // The records are deleted after the marker, so they are looked at first.
-        let publisher = self.claims.holder(DOCUMENTS, DOCUMENTS).await?;
-        if !self.destination.is_unfinished().await? {
-            return Ok(true);
-        }
-        match publisher {
-            Some(worker) => self.claims.is_at_work(&worker).await,
-            None => Ok(false),
-        }
+    /// Whether a worker of this run has found everything copied. It writes the documents, has written them, or is dead.
+    async fn is_copied(&mut self) -> CopyResult<bool> {
+        let of_this_run = match self.claims.holder(DOCUMENTS, DOCUMENTS).await? {
+            Some(worker) => self.earlier.as_ref() != Some(&worker) || self.is_at_work(&worker).await?,
+            None => false,
+        };
+        // The claim and the signs of life are deleted after the marker, so the marker is looked at last.
+        Ok(of_this_run || !self.destination.is_unfinished().await?)
     }
 
     /// Adds bytes that others have copied to the progress.

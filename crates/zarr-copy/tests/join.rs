@@ -1,7 +1,7 @@
 //! Several workers share a copy, and some of them die.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -276,6 +276,51 @@ fn other_memory_makes_other_units_and_the_same_copy() {
 }
 
 #[test]
+fn who_reads_while_another_worker_completes_the_copy_completes_it_too() {
+    let copy = Copy::new(source(), "/", &standard()).chunks(Lengths::Shape(vec![64, 2])).threads(1);
+    let plan = |memory| blocking::plan(&copy.clone().max_memory(memory)).unwrap();
+    let (twice, once) = (plan(3 << 10), Arc::new(plan(64 << 10)));
+    let wanted = alone(&once);
+    // The other worker deletes the intermediate array at the first read from it, and then completes the copy while its
+    // signs of life are looked at, or dies.
+    for dies in [false, true] {
+        let to = Storage::from(MemoryStore::new());
+        let (deleted, is_deleted) = mpsc::channel();
+        let (go, goes) = mpsc::channel::<()>();
+        let mut is_dead = false;
+        let (of_other, _) = Faulty::over(&to, move |_, call| {
+            if matches!(call, Op::Delete(delete) if delete.key.as_str() == ".zarr-copy.json") {
+                deleted.send(()).unwrap();
+                is_dead = dies;
+                let _ = if dies { Ok(()) } else { goes.recv() };
+            }
+            is_dead.then_some(Fault::ErrorBefore(StoreErrorKind::Unavailable))
+        });
+        let (mut start, mut go) = (Some((once.clone(), of_other)), Some(go));
+        let mut other = None;
+        let (between, _) = Faulty::over(&to, move |_, call| {
+            let Op::Read(read) = call else { return None };
+            let key = read.key.as_str();
+            if key.contains(".zarr-copy.intermediate/")
+                && let Some((plan, to)) = start.take()
+            {
+                other = Some(thread::spawn(move || blocking::join(&plan, to, "/", &job(), &|_| {}).is_err()));
+                is_deleted.recv().unwrap();
+            }
+            if key.contains("/workers/")
+                && let Some(other) = other.take()
+            {
+                drop(go.take());
+                assert_eq!(other.join().unwrap(), dies);
+            }
+            None
+        });
+        blocking::join(&twice, between, "/", &job(), &|_| {}).unwrap();
+        same(&objects(&to), &wanted, if dies { "beside a dead worker" } else { "beside another worker" });
+    }
+}
+
+#[test]
 fn who_has_other_units_completes_what_a_dead_worker_had_all_but_published() {
     let storage = source();
     let copy = Copy::new(storage, "/", &standard()).chunks(Lengths::Shape(vec![64, 2])).threads(1);
@@ -319,9 +364,13 @@ fn a_job_of_another_copy_and_a_store_without_conditions_are_refused() {
 #[test]
 fn a_worker_that_comes_late_finds_the_copy_complete() {
     let (storage, to) = (source(), Storage::from(MemoryStore::new()));
-    let [(_, plan), ..] = copies(&storage);
+    let [.., (_, plan)] = copies(&storage);
     blocking::join(&plan, to.clone(), "/x/y", &job(), &|_| {}).unwrap();
     let before = objects(&to);
+    // Of a worker that went on, and died, when the copy was complete.
+    for left in ["a/.zarr-copy.intermediate/0/c/0/0", ".zarr-copy.jobs/night-17/0.0/0"] {
+        block_on(to.put(&Key::new(format!("x/y/{left}")).unwrap(), "left")).unwrap();
+    }
     let late = blocking::join(&plan, to.clone(), "/x/y", &job(), &|_| {}).unwrap();
     assert!(late.done.was_complete && late.units == 0);
     same(&objects(&to), &before, "late");

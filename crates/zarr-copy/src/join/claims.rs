@@ -143,11 +143,6 @@ impl Claims {
         Ok(claim.map(|worker| String::from_utf8_lossy(&worker).into_owned()))
     }
 
-    /// Whether this worker has made a record.
-    pub(super) fn is_own(&self, record: &Record) -> bool {
-        record.worker == self.worker
-    }
-
     /// Puts units into an order of this worker, so that workers seldom want the same one.
     pub(super) fn order(&self, mut units: Vec<Unit>) -> Vec<Unit> {
         let first = self.number % (units.len() as u64).max(1);
