@@ -1,12 +1,19 @@
 //! Disks of this test: a file system in memory or in a file, mounted in a temporary folder. They need root.
 
 use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use tempfile::TempDir;
+
+/// How often a busy disk is unmounted, and the pause between two attempts.
+const ATTEMPTS: usize = 50;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A file system on a disk whose power can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -111,16 +118,37 @@ impl Disk {
     /// Mounts the disk again. No program may use it.
     pub(crate) fn start(&self) -> Result<()> {
         let Some(system) = self.system else { bail!("a disk in memory has no power of its own") };
-        call("umount", [], Some(&self.path()))?;
+        self.unmount()?;
         self.mount(system)
+    }
+
+    /// Unmounts the disk, if it is mounted. The kernel may still be busy with files of a program that has just ended, so
+    /// it is tried for some seconds.
+    fn unmount(&self) -> Result<()> {
+        let path = self.path();
+        for _ in 0..ATTEMPTS {
+            if !is_mounted(&path) || call("umount", [], Some(&path)).is_ok() {
+                return Ok(());
+            }
+            sleep(PAUSE);
+        }
+        call("umount", [], Some(&path))
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // There is nobody to tell.
-        let _ = call("umount", [], Some(&self.path()));
+        if let Err(error) = self.unmount() {
+            eprintln!("{} stays mounted: {error:#}", self.path().display());
+        }
     }
+}
+
+/// Whether something is mounted at a folder: it is on another device than the folder above.
+fn is_mounted(folder: &Path) -> bool {
+    let device = |folder: &Path| folder.metadata().map(|of| of.dev()).ok();
+    // XFS answers no question about a folder any more once it has been stopped.
+    device(folder).is_none_or(|own| folder.parent().and_then(device) != Some(own))
 }
 
 fn call<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>, last: Option<&Path>) -> Result<()> {
@@ -131,4 +159,28 @@ fn call<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>, last: Opt
         bail!("{program} failed: {}", String::from_utf8_lossy(&done.stderr).trim());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_busy_disk_is_unmounted_once_it_is_free() {
+        // Only root can mount.
+        let Ok(disk) = Disk::in_memory(1 << 20) else { return };
+        let path = disk.path();
+        assert!(is_mounted(&path));
+        let file = std::fs::File::create(path.join("busy")).unwrap();
+        assert!(call("umount", [], Some(&path)).is_err());
+        let user = thread::spawn(move || {
+            sleep(3 * PAUSE);
+            drop(file);
+        });
+        drop(disk);
+        user.join().unwrap();
+        assert!(!path.exists());
+    }
 }
