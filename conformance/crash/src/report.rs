@@ -24,7 +24,8 @@ pub(crate) struct Promise {
     pub(crate) acknowledged: u64,
     /// The version that the writer may have been making.
     pub(crate) begun: u64,
-    /// Whether the acknowledged version must be there. Without it, older versions and errors are allowed.
+    /// Whether the acknowledged version must be there. Without it, older versions are allowed, and errors of work that does
+    /// not [keep old objects](Work::keeps_old).
     pub(crate) lasting: bool,
 }
 
@@ -49,7 +50,7 @@ impl Report {
             }
             Found::Unreadable(error) => {
                 self.unreadable += 1;
-                if promise.lasting {
+                if promise.lasting || work.keeps_old() {
                     self.fail(format!("{error}"));
                 }
                 None

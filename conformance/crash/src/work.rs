@@ -61,6 +61,11 @@ impl Work {
         }
     }
 
+    /// Whether a step changes a part of an object, which is then kept until the new one is on the disk.
+    pub(crate) fn keeps_old(self) -> bool {
+        matches!(self, Self::Shard | Self::Attributes | Self::Append)
+    }
+
     /// Creates version 0, on the disk.
     pub(crate) fn prepare(self, path: &Path) -> Result<()> {
         std::fs::create_dir_all(path)?;

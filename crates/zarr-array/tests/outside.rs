@@ -1,12 +1,13 @@
 //! Elements that were cut or erased do not come back, and what replaces a document keeps it until it is durable.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use zarr_array::blocking::Array;
 use zarr_array::{
     ArrayError, ArrayErrorKind, ArrayMeta, ArrayResult, CreateOptions, CutElements, DataType, NdVec, Storage,
-    standard,
+    codecs, standard,
 };
 use zarr_conformance::instruments::{Fault, Faulty};
 use zarr_store::MemoryStore;
@@ -260,4 +261,42 @@ fn a_document_is_kept_until_the_one_that_replaces_it_is_durable() {
     array.append(0, NdVec::new([4, 2], vec![1_u8; 8]).unwrap()).unwrap();
     let document = ("a/zarr.json".to_owned(), true);
     assert_eq!(*log.lock().unwrap(), [document.clone(), document, ("a/c/1/0".to_owned(), false)]);
+}
+
+#[test]
+fn a_chunk_is_kept_until_one_that_changes_a_part_of_it_is_durable() {
+    for inner in [None, Some([2, 2])] {
+        let storage = memory();
+        let puts = Arc::new(Mutex::new(BTreeMap::new()));
+        let log = puts.clone();
+        let (watched, _) = Faulty::over(&storage, move |_, call| {
+            if let Op::Put(put) = call {
+                *log.lock().unwrap().entry(put.key.to_string()).or_insert(false) |= put.keeps_old;
+            }
+            None
+        });
+        let meta = ArrayMeta::builder([6, 2], DataType::UInt8).codecs([codecs::zstd(1)]);
+        let meta = match inner {
+            Some(inner) => meta.chunks(inner).shards([4, 2]),
+            None => meta.chunks([4, 2]),
+        };
+        let array = Array::create(watched, "/a", meta.build().unwrap(), &standard()).unwrap();
+        let cases: [(_, &[(&str, bool)]); 6] = [
+            (0..2, &[("a/c/0/0", false)]), // a new chunk
+            (0..1, &[("a/c/0/0", true)]),
+            (0..4, &[("a/c/0/0", false)]), // a whole chunk
+            (0..6, &[("a/c/0/0", false), ("a/c/1/0", false)]),
+            (0..6, &[("a/c/0/0", false), ("a/c/1/0", false)]), // all of a chunk that lies within the array
+            (3..5, &[("a/c/0/0", true), ("a/c/1/0", true)]),
+        ];
+        for (number, (rows, wanted)) in cases.into_iter().enumerate() {
+            puts.lock().unwrap().clear();
+            let (count, value) = (2 * (rows.end - rows.start), u8::try_from(number).unwrap() + 1);
+            let values = NdVec::new([rows.end - rows.start, 2], vec![value; usize::try_from(count).unwrap()]);
+            array.write(rows.clone(), &values.unwrap()).unwrap();
+            let found = puts.lock().unwrap();
+            let found: Vec<_> = found.iter().map(|(key, keeps)| (key.as_str(), *keeps)).collect();
+            assert_eq!(found, wanted, "{inner:?}, rows {rows:?}");
+        }
+    }
 }

@@ -36,7 +36,7 @@ impl FsStore {
         };
         // Its inode is not reused while the file is open, so any change gives another version.
         let version = version_of(&stat);
-        self.write(Put::new(put.key, &[], PutMode::IfUnchanged(&version)), |file| {
+        self.write(Put::new(put.key, &[], PutMode::IfUnchanged(&version)).keeping_old(), |file| {
             copy_all(file, &object)?;
             Ok(write_parts(file, &parts)?)
         })

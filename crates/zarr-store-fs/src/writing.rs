@@ -37,12 +37,13 @@ pub enum Durability {
     /// The value survives a crash of this process. It survives a power cut only after
     /// [`Op::Sync`](zarr_traits::store::Op::Sync): the way to write many objects.
     ///
-    /// A document is on the disk before it replaces another one, so a power cut leaves the old one or the new one. That
-    /// takes as long as the disk needs to write it.
+    /// A document is on the disk before it replaces another one, and so is a chunk of which only a part changes. So a power
+    /// cut leaves the old one or the new one. That takes as long as the disk needs to write it.
     #[default]
     Atomic,
-    /// As [`Atomic`](Self::Atomic), but a power cut may also leave a replaced document empty, until
-    /// [`Op::Sync`](zarr_traits::store::Op::Sync): for changes of very many documents that end with one sync.
+    /// As [`Atomic`](Self::Atomic), but a power cut may also leave a replaced document, or a chunk that was changed in part,
+    /// empty, until [`Op::Sync`](zarr_traits::store::Op::Sync): for very many changes that end with one sync, of data that
+    /// can be made again.
     Deferred,
     /// The value and its name are on the disk. This takes some milliseconds for each object.
     Durable,

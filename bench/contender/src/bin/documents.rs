@@ -1,5 +1,6 @@
-//! `documents FOLDER` measures what it costs that a replaced document is on the disk before: the same changes with the default
-//! durability of a directory and with `Durability::Deferred`, in turn. `FOLDER` is made, and stays.
+//! `documents FOLDER` measures what it costs that a document, or a chunk of which a part changes, is on the disk before it
+//! replaces another one: the same changes with the default durability of a directory and with `Durability::Deferred`, in turn.
+//! `FOLDER` is made, and stays.
 //!
 //! It prints the microseconds of each change, the least and the median of five runs.
 #![allow(clippy::print_stdout, reason = "the figures")]
@@ -21,15 +22,34 @@ const CONSOLIDATED: u64 = 200;
 const REPLACED: u64 = 1000;
 const RUNS: u64 = 5;
 
+/// The chunks of an array.
+const ROWS: u64 = 1000;
+
 fn main() -> Result<()> {
     let folder = std::env::args().nth(1).context("documents FOLDER")?;
     let folder = Path::new(&folder);
-    for name in ["one", "many", "few"] {
+    for name in ["one", "many", "few", "rows"] {
         std::fs::create_dir_all(folder.join(name)).with_context(|| format!("cannot create {name}"))?;
     }
     for (name, count) in [("one", 1), ("many", ARRAYS), ("few", 20)] {
         make(&open(&folder.join(name), Durability::Deferred)?, count)?;
     }
+    let meta = ArrayMeta::builder([ROWS, 8192], DataType::UInt64).chunks([1, 8192]).build()?;
+    let rows = Array::create(open(&folder.join("rows"), Durability::Deferred)?, "/", meta, &standard())?;
+    for row in 0..ROWS {
+        rows.write(row, &(0..8192).map(|number| (row + 1) * number * 40_503).collect::<Vec<u64>>())?;
+    }
+    block_on(rows.storage().sync())?;
+    let rows = |durability| -> Result<Array> {
+        Ok(Array::open(open(&folder.join("rows"), durability)?, "/", &standard())?)
+    };
+    report("a chunk of 64 KiB, one element of it", REPLACED, |run, durability| {
+        let array = rows(durability)?;
+        (0..REPLACED).try_for_each(|number| Ok(array.write((0, number), &[run])?))
+    })?;
+    report("1,000 chunks of 64 KiB, one element of each in one call", ROWS, |run, durability| {
+        Ok(rows(durability)?.write((.., run), &vec![run; usize::try_from(ROWS)?])?)
+    })?;
     report("one array, its attributes", REPLACED, |run, durability| {
         let storage = open(&folder.join("one"), durability)?;
         (0..REPLACED).try_for_each(|number| edit(&storage, 0, run * REPLACED + number))

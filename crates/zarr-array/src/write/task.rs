@@ -11,7 +11,7 @@ use zarr_traits::{
     Buffer, Bytes, Dims, Key, Region, Scratch, Version,
     heap::Heap,
     inverse, permute,
-    store::{Outcome, PutMode, ReadVersion},
+    store::{Answer, Op, Outcome, Put, PutMode, ReadVersion},
 };
 
 use super::plan::WritePlan;
@@ -57,6 +57,8 @@ pub(crate) struct Found<P: WritePlan> {
 pub(crate) struct Made {
     key: Key,
     change: Change,
+    /// Whether elements of the stored object are kept, which a power cut must not destroy.
+    keeps_old: bool,
 }
 
 enum Change {
@@ -187,14 +189,15 @@ impl<P: WritePlan> Task for Write<P> {
     }
 
     fn work(&self, cell: &P::Cell, found: Found<P>, scratch: &mut Scratch) -> ArrayResult<Made> {
-        let Found { key, object, condition, encoding, .. } = found;
+        let Found { key, object, bytes, condition, encoding } = found;
+        let keeps_old = bytes > 0 && !self.covers(cell);
         let change = match encoding {
             Some((encoding, _)) => self.join(cell, encoding, condition, scratch)?,
             None => with_heap(self.heap.as_ref(), scratch, |scratch| {
                 self.change(cell, object, condition, scratch)
             })?,
         };
-        Ok(Made { key, change })
+        Ok(Made { key, change, keeps_old })
     }
 
     async fn store(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
@@ -227,9 +230,8 @@ impl<P: WritePlan> Write<P> {
             let version = self.version.clone();
             return Ok((None, version.map_or(Condition::Replace, Condition::IfUnchanged)));
         }
-        if self.plan.is_complete(cell) && !core.beside && self.version.is_none() {
-            // The write covers all of the chunk inside the array, as this handle knows it. Another writer may have
-            // lengthened the array and written the rest of the chunk.
+        if self.covers(cell) {
+            // Another writer may have lengthened the array and written the rest of the chunk.
             if !(safe && able) {
                 return Ok((None, Condition::Replace));
             }
@@ -266,6 +268,11 @@ impl<P: WritePlan> Write<P> {
             Some((object, Some(version))) if safe => (Some(object), Condition::IfUnchanged(version)),
             Some((object, _)) => (Some(object), Condition::Replace),
         })
+    }
+
+    /// Whether the write covers all of a chunk inside the array, as this handle knows it.
+    fn covers(&self, cell: &P::Cell) -> bool {
+        self.plan.is_complete(cell) && !self.core.beside && self.version.is_none()
     }
 
     fn taken(&self) -> MutexGuard<'_, HashSet<Dims>> {
@@ -424,7 +431,7 @@ impl<P: WritePlan> Write<P> {
     }
 
     async fn apply(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        let Made { key, change } = made;
+        let Made { key, change, keeps_old } = made;
         let storage = &self.core.storage;
         let unread = matches!(change, Change::Look | Change::PutRanges(_) | Change::Put(_, Condition::Claim));
         let outcome = match change {
@@ -440,7 +447,9 @@ impl<P: WritePlan> Write<P> {
                     Condition::Claim | Condition::Create => PutMode::Create,
                     Condition::IfUnchanged(version) => PutMode::IfUnchanged(version),
                 };
-                let outcome = storage.put_if(&key, &value.parts, how).await;
+                let mut put = Put::new(&key, &value.parts, how);
+                put.keeps_old = keeps_old;
+                let outcome = storage.call(Op::Put(put)).await.and_then(Answer::into_outcome);
                 value.recycle(scratch);
                 outcome
             }

@@ -297,8 +297,8 @@ pub struct Put<'a> {
     /// The condition.
     pub mode: PutMode<'a>,
     /// Whether a power cut must leave the old value or the new one: the new one is on the disk before it takes the place of
-    /// the old one. For small objects that cannot be made again, such as documents. Stores that always keep what they have
-    /// acknowledged need not look at this.
+    /// the old one. For documents, and for chunks of which only a part changes: a caller cannot make the rest again. Stores
+    /// that always keep what they have acknowledged need not look at this.
     pub keeps_old: bool,
 }
 
@@ -343,7 +343,8 @@ impl<'a> Put<'a> {
     }
 }
 
-/// Replaces ranges of an object and keeps its other bytes. Atomic as a [`Put`]. The outcome is a
+/// Replaces ranges of an object and keeps its other bytes. Atomic as a [`Put`], of which [`keeps_old`](Put::keeps_old) is set.
+/// The outcome is a
 /// [conflict](super::Outcome::Conflict) if there is no object of this size at the key.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
