@@ -74,6 +74,7 @@ impl Stores {
     }
 
     /// Returns the same stores with links that lead out of a directory refused.
+    #[cfg(feature = "serve")]
     pub(crate) fn confined(&self) -> Self {
         let mut stores = self.clone();
         stores.access.confined = true;

@@ -170,6 +170,7 @@ impl Target {
     }
 
     /// Returns the node as the root of a store that refuses links out of it, if the node is a directory.
+    #[cfg(feature = "serve")]
     pub(crate) fn confined(self, stores: &Stores) -> Result<Self, Failure> {
         let Some(store) = self.directory() else { return Ok(self) };
         let opened = FsStore::open(&store).and_then(|opened| stores.confined().directory(opened));
