@@ -66,7 +66,7 @@ mod tests {
             ("pco.opt-level = 1", true),
             ("pco.debug = false", false),
         ] {
-            for table in ["[profile.dev.package]", "[profile.quick.package]"] {
+            for table in ["[profile.dev.package]", "[profile.release.package]"] {
                 let findings = without_figures("Cargo.toml", &format!("{table}\n{line}\n"));
                 assert_eq!(!findings.is_empty(), is_found, "{table} {line}");
             }
