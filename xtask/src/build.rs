@@ -3,6 +3,7 @@
 //! Every step runs the files of this build. A call of cargo with `-p` selects other features, and so would compile the
 //! crates again; [tidy](crate::tidy) refuses it. Compiling under clippy lints the crates without a second compilation.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -61,6 +62,14 @@ impl Build {
             .with_context(|| format!("the package {package} has no tests {name:?}"))
     }
 
+    /// Fails if there was a warning.
+    pub(crate) fn without_warnings(&self) -> Result<()> {
+        match self.warnings {
+            0 => Ok(()),
+            warnings => bail!("{warnings} warnings"),
+        }
+    }
+
     fn find(&self, is_it: impl Fn(&Program) -> bool) -> Option<PathBuf> {
         self.programs.iter().find(|program| is_it(program)).map(|program| program.file.clone())
     }
@@ -78,15 +87,25 @@ impl Build {
 /// Builds everything that is not up to date. A second call takes a second or two.
 pub(crate) fn all() -> Result<Build> {
     let mut command = cargo(["build"]);
-    of_the_build(&mut command).args(["--all-targets", "--message-format=json"]);
-    println!("$ {}", shown(&command));
+    of(of_the_build(&mut command).arg("--all-targets"))
+}
+
+/// Runs `cargo check` with these arguments, under the lints of clippy.
+pub(crate) fn check<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Result<Build> {
+    of(linted(cargo(["check", "--quiet", "--locked"]).args(arguments)))
+}
+
+/// Runs a command of cargo, and returns what it built.
+fn of(command: &mut Command) -> Result<Build> {
+    command.arg("--message-format=json");
+    println!("$ {}", shown(command));
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let mut build = Build::default();
     for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines()) {
-        build.add(&serde_json::from_str(&line?).context("unexpected answer of `cargo build`")?);
+        build.add(&serde_json::from_str(&line?).context("unexpected answer of cargo")?);
     }
     if !child.wait()?.success() {
-        bail!("the workspace does not compile");
+        bail!("`{}` failed", shown(command));
     }
     Ok(build)
 }

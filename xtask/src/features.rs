@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::build;
 use crate::command::{cargo, run as start};
 use crate::workspace::Workspace;
 
@@ -14,9 +15,10 @@ pub(crate) fn minimal() -> Result<()> {
     let workspace = Workspace::load()?;
     let libraries =
         workspace.published().filter(|p| p.library && !SELECTS_FEATURES.contains(&p.name.as_str()));
-    let mut check = cargo(["check", "--quiet", "--locked", "--no-default-features"]);
-    start(check.args(libraries.flat_map(|package| ["-p", &package.name])))?;
-    start(&mut cargo(["check", "--quiet", "--locked", "--no-default-features", "-p", "zarr-cli"]))
+    let minimal = ["--no-default-features"];
+    build::check(minimal.into_iter().chain(libraries.flat_map(|library| ["-p", &library.name])))?
+        .without_warnings()?;
+    build::check(minimal.into_iter().chain(["-p", "zarr-cli"]))?.without_warnings()
 }
 
 /// Checks each library alone, so that no other turns on a feature that it forgot.
