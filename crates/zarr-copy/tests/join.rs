@@ -94,8 +94,8 @@ fn workers_copy_each_unit_once_and_make_what_one_makes() {
     for (way, plan) in copies(&source()) {
         let to = Storage::from(MemoryStore::new());
         let (counted, puts) = dying(&to, None);
-        // A worker waits an eighth of it for the others at a time.
-        let lease = Duration::from_secs(5);
+        // A worker waits an eighth of it for the others at a time, and a slow machine must not end it.
+        let lease = Duration::from_secs(16);
         let shares: Vec<(Share, u64)> = thread::scope(|scope| {
             let worker = || {
                 let told = Mutex::new(0);

@@ -343,9 +343,8 @@ impl<'a> Put<'a> {
     }
 }
 
-/// Replaces ranges of an object and keeps its other bytes. Atomic as a [`Put`], of which [`keeps_old`](Put::keeps_old) is set.
-/// The outcome is a
-/// [conflict](super::Outcome::Conflict) if there is no object of this size at the key.
+/// Replaces ranges of an object and keeps its other bytes. Atomic as a [`Put`] with [`keeps_old`](Put::keeps_old). The outcome
+/// is a [conflict](super::Outcome::Conflict) if there is no object of this size at the key.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PutRanges<'a> {
