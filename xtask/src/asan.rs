@@ -7,10 +7,8 @@ use anyhow::Result;
 use crate::command::{answers, output, root, run as start, target_dir};
 use crate::guard::Guard;
 
-/// The crates with unsafe code, of which [tidy](crate::tidy) checks that there are no others, and those with C libraries.
-const CRATES: [&str; 4] = ["zarr-strided", "zarr-codecs-core", "zarr-blosc", "zarr-codecs-numcodecs"];
-
-/// What decides how these tests end: the crates, those of others, and this task.
+/// What decides how these tests end: this task, the crates of others, and of ours those with unsafe code, of which
+/// [tidy](crate::tidy) checks that there are no others, and those with C libraries. These are tested.
 const GUARD: Guard = Guard {
     name: "asan",
     files: &[
@@ -53,9 +51,8 @@ fn check() -> Result<bool> {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo", "test", "--locked", "--all-features", "--lib", "--tests"]);
     command.args(["--target", host]);
-    for name in CRATES {
-        command.args(["-p", name]);
-    }
+    let crates = GUARD.files.iter().filter_map(|file| file.strip_prefix("crates/"));
+    command.args(crates.flat_map(|name| ["-p", name]));
     command.env("RUSTFLAGS", "-Zsanitizer=address -Cdebuginfo=1");
     // The crate `cc` passes the sanitizer to the C compiler, so C-Blosc and zstd are checked, too. GCC moves constant
     // arrays of a block into static memory and still poisons them after the block, which is a false alarm in zstd.
