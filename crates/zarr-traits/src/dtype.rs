@@ -15,7 +15,8 @@ use crate::codec::{Configuration, Context};
 use crate::error::{CodecError, CodecResult};
 use crate::fill::FillValue;
 use crate::heap::Slot;
-use crate::registry::{ExtensionPoint, NamedEntry};
+use crate::point::ExtensionPoint;
+use crate::registry::NamedEntry;
 use zarr_number::{FloatFormat, Numeric};
 
 /// The layout of one element in memory.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::registry::ExtensionPoint;
+use crate::point::ExtensionPoint;
 
 /// The kind of a store error, by what the caller can do. An absent key is `Ok(None)`, never an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The registry of known names: a value, passed in where an array is opened. There is no global registry.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -11,6 +10,7 @@ use crate::dtype::{DataType, DataTypeEntry};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::grid::{ChunkGrid, ChunkGridEntry, RegularGrid};
 use crate::key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
+use crate::point::ExtensionPoint;
 use crate::transformer::{StorageTransformer, TransformerEntry};
 
 /// An extension object of a metadata document, at any of the five extension points.
@@ -106,35 +106,6 @@ pub enum Entry {
     KeyEncoding(KeyEncodingEntry),
     /// A storage transformer.
     Transformer(TransformerEntry),
-}
-
-/// The five extension points. Each has its own table, so equal names in two of them do not clash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ExtensionPoint {
-    /// An element of `codecs`.
-    Codec,
-    /// `data_type`.
-    DataType,
-    /// `chunk_grid`.
-    ChunkGrid,
-    /// `chunk_key_encoding`.
-    KeyEncoding,
-    /// An element of `storage_transformers`.
-    Transformer,
-}
-
-/// Displays the name used in messages: `chunk grid`.
-impl fmt::Display for ExtensionPoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Codec => "codec",
-            Self::DataType => "data type",
-            Self::ChunkGrid => "chunk grid",
-            Self::KeyEncoding => "chunk key encoding",
-            Self::Transformer => "storage transformer",
-        })
-    }
 }
 
 impl Entry {
