@@ -7,8 +7,8 @@ use zarr_engine::Chain;
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_traits::{
-    BoxFuture, ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
-    number::Numeric, partial::Hints, update::InnerOrder,
+    BoxFuture, ChunkGrid, DataType, Fetching, FillValue, Key, KeyEncoding, Limits, Registry, Storage,
+    StoreResult, number::Numeric, update::InnerOrder,
 };
 
 use crate::chunk_cache::ChunkCache;

@@ -14,8 +14,8 @@ use zarr_meta::json::Object;
 use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_strided::Plain;
 use zarr_traits::{
-    ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult, block_on,
-    partial::Hints, update::InnerOrder,
+    ChunkGrid, DataType, Fetching, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
+    block_on, update::InnerOrder,
 };
 
 use crate::chunk_cache::ChunkCache;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use zarr_engine::{Chain, Gate};
 use zarr_traits::{
-    ChunkGrid, DataType, Dims, FillValue, Key, KeyEncoding, Limits, Prefix, Scratch, Storage, StoreResult,
+    ChunkGrid, DataType, Dims, Fetching, FillValue, Key, KeyEncoding, Limits, Prefix, Scratch, Storage,
+    StoreResult,
     heap::Heap,
-    partial::Hints,
     update::{InnerChunks, InnerOrder},
 };
 
@@ -98,7 +98,7 @@ pub(crate) struct Core {
     pub(crate) empty_chunks: EmptyChunks,
     pub(crate) inner_order: InnerOrder,
     pub(crate) partial_writes: PartialWrites,
-    pub(crate) fetching: Hints,
+    pub(crate) fetching: Fetching,
     pub(crate) indexes: Arc<Indexes>,
     /// The cache of decoded chunks, if the handle has one.
     pub(crate) decoded: Option<Decoded>,

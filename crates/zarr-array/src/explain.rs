@@ -3,8 +3,8 @@
 
 use futures_util::{StreamExt, stream};
 use zarr_traits::{
-    BoxFuture, Dims, Key, Region, RegularGrid,
-    partial::{Hints, Job, Piece, Span},
+    BoxFuture, Dims, Key, Region, RegularGrid, Span,
+    partial::{Job, Piece},
 };
 
 use crate::array::Array;
@@ -158,8 +158,8 @@ impl Core {
     /// Returns the pieces of a part of a chunk from the index of its object, or `None` if the object does not exist.
     /// The list is empty if the object has no index.
     async fn index_pieces(&self, part: ChunkPart<'_>) -> ArrayResult<Option<Vec<Piece>>> {
-        let hints = Hints { whole: 0, ..self.hints(part) };
-        match self.wish(part, hints, false, &mut Tally::default()).await? {
+        let fetching = self.fetching_of(part).with_whole(0);
+        match self.wish(part, fetching, false, &mut Tally::default()).await? {
             Wish::Absent => Ok(None),
             Wish::Whole(_) => Ok(self.storage.size(part.key).await?.map(|_| Vec::new())),
             Wish::Pieces(read, _) => Ok(Some(self.pieces_of(&*read, part)?)),
@@ -235,7 +235,7 @@ impl Core {
         let parts: Vec<&Region> = boxes.iter().map(|inside| &inside.part).collect();
         let Some(first) = parts.first() else { return Ok(Explanation::default()) };
         let (first, mut tally) = (ChunkPart { part: first, ..chunk }, Tally::default());
-        let wish = self.wish(first, self.hints(first), false, &mut tally).await;
+        let wish = self.wish(first, self.fetching_of(first), false, &mut tally).await;
         let touched = parts.iter().map(|part| self.inner_touched(part, &steps));
         let one = Explanation { inner_chunks: touched.fold(0, u64::saturating_add), ..tally.into() };
         match wish? {
@@ -270,7 +270,7 @@ impl Core {
         let key = self.key(&cell.chunk)?;
         let part = ChunkPart { opened, ..cell.of(&key) };
         let mut tally = Tally::default();
-        let wish = self.wish(part, self.hints(part), false, &mut tally).await;
+        let wish = self.wish(part, self.fetching_of(part), false, &mut tally).await;
         let inner_chunks = self.inner_touched(&cell.part, &cell.steps);
         let one = Explanation { inner_chunks, ..tally.into() };
         match wish? {

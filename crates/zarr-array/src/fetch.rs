@@ -5,9 +5,10 @@ mod error;
 mod parts;
 
 use zarr_traits::{
-    Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Key, Region, Scratch, StoreError, Version,
+    Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Fetching, Key, Region, Scratch, Span, StoreError,
+    Version,
     codec::EncodedSize,
-    partial::{ChunkRead, Hints, Job, Piece, Span},
+    partial::{ChunkRead, Job, Piece},
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion, Stored},
 };
 
@@ -96,9 +97,9 @@ impl Core {
         mut chunk: ChunkPart<'_>,
         mut scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Data> {
-        let hints = self.hints(chunk);
+        let fetching = self.fetching_of(chunk);
         for _ in 0..RESTARTS {
-            let wish = self.wish(chunk, hints, true, &mut Tally::default()).await;
+            let wish = self.wish(chunk, fetching, true, &mut Tally::default()).await;
             let done = match wish {
                 Ok(Wish::Absent) => Ok(Data::Absent),
                 Ok(Wish::Whole(read)) => self.fetch_whole(chunk, read, scratch.as_deref_mut()).await,
@@ -121,7 +122,7 @@ impl Core {
     pub(crate) async fn wish(
         &self,
         chunk: ChunkPart<'_>,
-        hints: Hints,
+        fetching: Fetching,
         remembered: bool,
         tally: &mut Tally,
     ) -> Result<Wish, FetchError> {
@@ -131,7 +132,7 @@ impl Core {
             (None, Some(entry)) => (Some(entry.value), Seen::before(entry.version, entry.size)),
             (None, None) => (None, Seen::default()),
         };
-        let read = caught(|| Ok(self.chain.partial(chunk.shape, chunk.part, hints, known.as_ref())))?;
+        let read = caught(|| Ok(self.chain.partial(chunk.shape, chunk.part, fetching, known.as_ref())))?;
         let Some(mut read) = read else { return Ok(Wish::Whole(None)) };
         let had_index = read.known().is_some();
         while !read.wants().is_empty() {
@@ -277,15 +278,15 @@ impl Core {
         }
     }
 
-    /// Returns hints for fetching a part. If steps skip inner chunks, the object is not read whole.
-    pub(crate) fn hints(&self, chunk: ChunkPart<'_>) -> Hints {
-        let mut hints = self.fetching;
+    /// Returns how a part is fetched. If steps skip inner chunks, the object is not read whole.
+    pub(crate) fn fetching_of(&self, chunk: ChunkPart<'_>) -> Fetching {
+        let mut fetching = self.fetching;
         if let Some(inner) = self.chain.inner_shape(chunk.steps.len())
             && chunk.steps.iter().zip(&inner).any(|(step, inner)| step > inner)
         {
-            hints.whole = 0;
+            fetching.whole = 0;
         }
-        hints
+        fetching
     }
 
     /// Returns the pieces of a part that hold selected elements.

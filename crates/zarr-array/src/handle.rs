@@ -213,7 +213,7 @@ macro_rules! common_methods {
         }
 
         /// The settings for reads of parts of objects.
-        pub fn fetching(&self) -> Hints {
+        pub fn fetching(&self) -> Fetching {
             self.inner().core.fetching
         }
 
@@ -295,7 +295,7 @@ macro_rules! common_methods {
         /// # }
         /// ```
         #[must_use]
-        pub fn with_fetching(self, fetching: Hints) -> Self {
+        pub fn with_fetching(self, fetching: Fetching) -> Self {
             self.with(|array| array.core_mut().fetching = fetching)
         }
 

@@ -47,7 +47,7 @@ mod write;
 
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format, codecs, types as data_types};
 pub use zarr_traits::{
-    self as traits, DataType, FillValue, Limits, Region, Registry, Storage, block_on, partial::Hints,
+    self as traits, DataType, Fetching, FillValue, Limits, Region, Registry, Storage, block_on,
     update::InnerOrder,
 };
 

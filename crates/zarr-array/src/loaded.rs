@@ -1,6 +1,6 @@
 //! The bytes that were read from an object.
 
-use zarr_traits::{Buffer, Bytes, Scratch, partial::Span};
+use zarr_traits::{Buffer, Bytes, Scratch, Span};
 
 use crate::error::ArrayResult;
 use crate::fetch::{in_memory, outside};

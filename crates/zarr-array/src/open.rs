@@ -168,7 +168,7 @@ impl OpenOptions {
             empty_chunks,
             inner_order: InnerOrder::default(),
             partial_writes: PartialWrites::default(),
-            fetching: chunks.capabilities().drive.hints(),
+            fetching: chunks.capabilities().drive.fetching(),
             indexes: Arc::new(Indexes::new(versioned::BYTES)),
             block_size: BlockSize::default(),
             progress: None,

@@ -1,7 +1,7 @@
 //! The shared state of the blocks of one chunk: the index of its object, which is read once.
 
 use zarr_traits::partial::Known;
-use zarr_traits::{Dims, Key, Region, partial::Hints};
+use zarr_traits::{Dims, Key, Region};
 
 use crate::core::Core;
 use crate::error::ArrayResult;
@@ -23,11 +23,11 @@ impl Core {
         remembered: bool,
         tally: &mut Tally,
     ) -> ArrayResult<Opened> {
-        let hints = Hints { whole: 0, ..self.fetching };
+        let fetching = self.fetching.with_whole(0);
         let around = self.around(chunk.part);
         let chunk = ChunkPart { part: &around, ..chunk };
         for _ in 0..RESTARTS {
-            match self.wish(chunk, hints, remembered, tally).await {
+            match self.wish(chunk, fetching, remembered, tally).await {
                 Ok(Wish::Absent) => return Ok(Opened::Absent),
                 Ok(Wish::Whole(_)) => return Ok(Opened::There(None, Seen::default())),
                 Ok(Wish::Pieces(read, mut seen)) => {

@@ -6,13 +6,13 @@ use crate::common::numbers;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
-    ByteRange, CodecError, CodecResult, Destination, Dims, Entry, FillValue, Key, KeyEncoding,
-    KeyEncodingEntry, Prefix, Region, Scratch, Source,
+    ByteRange, CodecError, CodecResult, Destination, Dims, Entry, Fetching, FillValue, Key, KeyEncoding,
+    KeyEncodingEntry, Prefix, Region, Scratch, Source, Span,
     codec::{
         ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, Repr,
         with_dense,
     },
-    partial::{ChunkRead, Hints, InnerPart, Job, Known, Piece, Span},
+    partial::{ChunkRead, InnerPart, Job, Known, Piece},
     store::Listed,
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, Registry, Storage, block_on, standard};
@@ -107,7 +107,7 @@ impl ArrayBytesCodec for Rows {
         mut dst: Destination<'_>,
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
-        let mut read = self.partial(shape, part, Hints { gap: 0, span: 0, whole: 0 }, None).unwrap();
+        let mut read = self.partial(shape, part, Fetching::new(0, 0, 0), None).unwrap();
         let index = src
             .get(..8 * usize::try_from(shape[0]).unwrap())
             .ok_or_else(|| CodecError::corrupt("no index"))?;
@@ -144,7 +144,7 @@ impl ArrayBytesCodec for Rows {
         &self,
         shape: &[u64],
         part: &Region,
-        _: Hints,
+        _: Fetching,
         _: Option<&Known>,
     ) -> Option<Box<dyn ChunkRead>> {
         Some(Box::new(RowsRead {

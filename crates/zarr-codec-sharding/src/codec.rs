@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use zarr_engine::Chain;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, FillValue, Region, Scratch, Source,
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Fetching, FillValue, Region, Scratch, Source,
+    Span,
     codec::{ArrayBytesCodec, EncodedSize},
-    partial::{ChunkRead, Hints, Known, Span},
+    partial::{ChunkRead, Known},
     update::{ChunkUpdate, InnerChunks, InnerOrder, SelectedPart},
 };
 
@@ -97,11 +98,11 @@ impl ArrayBytesCodec for Sharding {
         &self,
         shape: &[u64],
         part: &Region,
-        hints: Hints,
+        fetching: Fetching,
         known: Option<&Known>,
     ) -> Option<Box<dyn ChunkRead>> {
         let layout = self.0.layout(shape).ok().filter(|_| part.is_inside(shape))?;
-        Some(Box::new(ShardRead::new(self.0.clone(), layout, part.clone(), hints, known)))
+        Some(Box::new(ShardRead::new(self.0.clone(), layout, part.clone(), fetching, known)))
     }
 
     fn update(&self, shape: &[u64], picks: &SelectedPart, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {

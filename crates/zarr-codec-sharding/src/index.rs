@@ -2,8 +2,8 @@
 
 use zarr_traits::strided::{bytes_of_mut, zeroed};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, codec::EncodedSize,
-    partial::Span,
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Span,
+    codec::EncodedSize,
 };
 
 use crate::codec::Shard;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    ByteRange, CodecError, CodecErrorKind, CodecResult, Dims, Region, Scratch,
-    partial::{ChunkRead, Hints, InnerPart, Job, Known, Piece, Span},
+    ByteRange, CodecError, CodecErrorKind, CodecResult, Dims, Fetching, Region, Scratch, Span,
+    partial::{ChunkRead, InnerPart, Job, Known, Piece},
     update::InnerOrder,
 };
 
@@ -25,7 +25,7 @@ pub(crate) struct ShardRead {
     shard: Arc<Shard>,
     layout: Layout,
     part: Region,
-    hints: Hints,
+    fetching: Fetching,
     touched: Touched,
     /// The index or the object; later the ranges that inner chunks want.
     wants: Vec<ByteRange>,
@@ -55,7 +55,7 @@ impl ShardRead {
         shard: Arc<Shard>,
         layout: Layout,
         part: Region,
-        hints: Hints,
+        fetching: Fetching,
         known: Option<&Known>,
     ) -> Self {
         let touched = Touched::by(&part, &shard.chunk);
@@ -63,11 +63,11 @@ impl ShardRead {
         let wants = match &index {
             _ if part.is_empty() => Vec::new(),
             Some(_) => Vec::new(),
-            None if shard.is_better_whole(&layout, &touched, hints) => vec![ByteRange::All],
+            None if shard.is_better_whole(&layout, &touched, fetching) => vec![ByteRange::All],
             None if shard.at_start => vec![ByteRange::Span { offset: 0, len: layout.index_len }],
             None => vec![ByteRange::Suffix(layout.index_len)],
         };
-        let mut read = Self { shard, layout, part, hints, touched, wants, index, nested: Vec::new() };
+        let mut read = Self { shard, layout, part, fetching, touched, wants, index, nested: Vec::new() };
         if read.index.is_some() && read.look_inside().is_err() {
             // Errors are reported with the pieces, where these inner chunks are read whole.
             (read.nested, read.wants) = (Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ impl ShardRead {
             if !self.is_better_in_part(&overlap.within) {
                 continue;
             }
-            let read = self.shard.inner.partial(&self.shard.chunk, &overlap.within, self.hints, None);
+            let read = self.shard.inner.partial(&self.shard.chunk, &overlap.within, self.fetching, None);
             let Some(read) = read.filter(|read| read.wants() != [ByteRange::All]) else { continue };
             if let Some(size) = read.object_size()
                 && size != span.len
@@ -218,10 +218,10 @@ impl ShardRead {
 
 impl Shard {
     /// Whether one request for the whole object is better than two for a part.
-    fn is_better_whole(&self, layout: &Layout, touched: &Touched, hints: Hints) -> bool {
+    fn is_better_whole(&self, layout: &Layout, touched: &Touched, fetching: Fetching) -> bool {
         let most = touched.len().saturating_mul(MOST.1) >= layout.len().saturating_mul(MOST.0);
-        let small = self.object_bound(layout).is_some_and(|bound| bound <= hints.whole);
-        hints.whole > 0 && (most || small)
+        let small = self.object_bound(layout).is_some_and(|bound| bound <= fetching.whole);
+        fetching.whole > 0 && (most || small)
     }
 }
 

@@ -238,7 +238,7 @@ impl ArrayBytesCodec for Backwards {
         &self,
         shape: &[u64],
         part: &Region,
-        _: Hints,
+        _: Fetching,
         _: Option<&Known>,
     ) -> Option<Box<dyn ChunkRead>> {
         Some(Box::new(Reading(self.0, shape.into(), part.clone())))

@@ -14,11 +14,12 @@ use zarr_strided::{Destination, Dims, Swap};
 use elementwise::{Elementwise, ElementwiseRead, ElementwiseUpdate};
 use plain::PlainRead;
 use reorder::{ReorderedRead, ReorderedUpdate, is_same};
+use zarr_traits::Fetching;
 use zarr_traits::codec::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize,
     Note, NoteKind, Repr,
 };
-use zarr_traits::partial::{ChunkRead, DecodePart, Hints, Known};
+use zarr_traits::partial::{ChunkRead, DecodePart, Known};
 use zarr_traits::update::{ChunkUpdate, InnerChunks, SelectedPart};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch, Spec, inverse, permute};
 
@@ -206,7 +207,7 @@ impl Chain {
         &self,
         shape: &[u64],
         part: &Region,
-        hints: Hints,
+        fetching: Fetching,
         known: Option<&Known>,
     ) -> Option<Box<dyn ChunkRead>> {
         if !self.bytes_bytes.is_empty() || !part.is_inside(shape) {
@@ -221,9 +222,9 @@ impl Chain {
             match codec.plain() {
                 Some(swap) => {
                     let (shape, part, size) = (shape.into(), part.clone(), *self.sizes.last()?);
-                    Some(Box::new(PlainRead { shape, part, size, swap, hints }))
+                    Some(Box::new(PlainRead { shape, part, size, swap, fetching }))
                 }
-                None => codec.partial(shape, part, hints, known),
+                None => codec.partial(shape, part, fetching, known),
             }
         };
         let read = match is_same(&order) {

@@ -2,25 +2,25 @@
 
 use std::ops::Range;
 
-use zarr_traits::partial::{Hints, Span};
+use zarr_traits::{Fetching, Span};
 
 /// Returns the ranges to read for `spans`, disjoint and in ascending order. Spans are merged if they overlap, touch or
-/// are at most [`gap`](Hints::gap) bytes apart. Empty spans are left out.
+/// are at most [`gap`](Fetching::gap) bytes apart. Empty spans are left out.
 ///
 /// ```
 /// use zarr_engine::{merge, within};
-/// use zarr_traits::partial::{Hints, Span};
+/// use zarr_traits::{Fetching, Span};
 ///
-/// let hints = Hints { gap: 10, span: 100, whole: 0 };
+/// let fetching = Fetching::new(10, 100, 0);
 /// let span = |offset, len| Span { offset, len };
-/// let read = merge(hints, [span(40, 10), span(0, 5), span(10, 20), span(99, 9)]).unwrap();
+/// let read = merge(fetching, [span(40, 10), span(0, 5), span(10, 20), span(99, 9)]).unwrap();
 /// assert_eq!(read, [span(0, 50), span(99, 9)]);
 /// assert_eq!(within(span(40, 10), &read), Some((0, 40..50)));
 /// ```
 ///
 /// # Errors
 /// The first span whose end exceeds `u64`.
-pub fn merge(hints: Hints, spans: impl IntoIterator<Item = Span>) -> Result<Vec<Span>, Span> {
+pub fn merge(fetching: Fetching, spans: impl IntoIterator<Item = Span>) -> Result<Vec<Span>, Span> {
     let mut spans: Vec<Span> = spans.into_iter().filter(|span| span.len > 0).collect();
     if let Some(span) = spans.iter().find(|span| span.end().is_none()) {
         return Err(*span);
@@ -30,7 +30,7 @@ pub fn merge(hints: Hints, spans: impl IntoIterator<Item = Span>) -> Result<Vec<
         let end = last.offset + last.len;
         let longer = end.max(next.offset + next.len) - last.offset;
         let gap = next.offset.saturating_sub(end);
-        let joins = gap == 0 || (gap <= hints.gap && longer <= hints.span);
+        let joins = gap == 0 || (gap <= fetching.gap && longer <= fetching.span);
         if joins {
             last.len = longer;
         }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn spans_close_together_are_one_range() {
-        let hints = Hints { gap: 4, span: 20, whole: 0 };
+        let fetching = Fetching::new(4, 20, 0);
         type Spans = &'static [(u64, u64)];
         let table: [(Spans, Spans); 8] = [
             (&[], &[]),
@@ -74,10 +74,10 @@ mod tests {
             (&[(0, 50), (10, 5), (52, 5)], &[(0, 50), (52, 5)]),
         ];
         for (wanted, read) in table {
-            assert_eq!(merge(hints, spans(wanted)), Ok(spans(read)), "{wanted:?}");
+            assert_eq!(merge(fetching, spans(wanted)), Ok(spans(read)), "{wanted:?}");
         }
         let beyond = Span { offset: u64::MAX, len: 2 };
-        assert_eq!(merge(hints, [beyond]), Err(beyond));
+        assert_eq!(merge(fetching, [beyond]), Err(beyond));
     }
 
     #[test]

@@ -7,8 +7,7 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::{Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 use zarr_traits::{
-    StoreResult,
-    partial::Span,
+    Span, StoreResult,
     store::{Outcome, Put, PutMode, PutRanges},
 };
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use tempfile::TempDir;
 use zarr_store_fs::FsStore;
-use zarr_traits::{Key, Storage, block_on, partial::Span, store::Outcome};
+use zarr_traits::{Key, Span, Storage, block_on, store::Outcome};
 
 /// Replaces two ranges of the object `k`, which holds ten digits.
 fn change(store: &FsStore) -> Outcome {

@@ -90,7 +90,8 @@ use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::fill::FillValue;
 use crate::heap::Slot;
 use crate::limits::Limits;
-use crate::partial::{ChunkRead, Hints, Known};
+use crate::partial::{ChunkRead, Known};
+use crate::range::Fetching;
 use crate::region::Region;
 use crate::region::byte_len;
 use crate::registry::Registry;
@@ -418,10 +419,10 @@ pub trait ArrayBytesCodec: Debug + Send + Sync {
         &self,
         shape: &[u64],
         part: &Region,
-        hints: Hints,
+        fetching: Fetching,
         known: Option<&Known>,
     ) -> Option<Box<dyn ChunkRead>> {
-        let _ = (shape, part, hints, known);
+        let _ = (shape, part, fetching, known);
         None
     }
 

@@ -39,7 +39,7 @@ pub use key::{Key, Prefix, SEGMENT_MAX};
 pub use key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
 pub use limits::Limits;
 pub use point::ExtensionPoint;
-pub use range::ByteRange;
+pub use range::{ByteRange, Fetching, Span};
 pub use region::{Region, byte_len, inverse, permute};
 pub use registry::{Entry, NamedEntry, Registry, Spec, is_private, url_names};
 pub use scratch::{Buffer, Scratch};

@@ -10,46 +10,9 @@ use zarr_strided::{Destination, Dims, Swap};
 
 use crate::error::CodecResult;
 use crate::fill::FillValue;
-use crate::range::ByteRange;
+use crate::range::{ByteRange, Span};
 use crate::region::Region;
 use crate::scratch::Scratch;
-
-/// How to combine reads of parts of objects. [`Drive::hints`](crate::store::Drive::hints) has the defaults per kind of
-/// store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hints {
-    /// The largest gap, in bytes, between two ranges of one object that are read as one. 4 KiB for a local store, else
-    /// the store's own value.
-    pub gap: u64,
-    /// The largest range, in bytes, that results from closing gaps. 1 MiB for a local store, else 16 times the gap.
-    /// Adjacent ranges are always merged.
-    pub span: u64,
-    /// An object of at most this many bytes is read whole instead of in two steps (a small shard). So is a larger
-    /// object if most of it is needed. 16 KiB for a local store, else equal to the gap. 0 disables whole reads.
-    pub whole: u64,
-}
-
-/// A span of bytes of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// The first byte.
-    pub offset: u64,
-    /// The number of bytes.
-    pub len: u64,
-}
-
-impl Span {
-    /// Returns the end of the span (exclusive), or `None` if it exceeds `u64`.
-    pub fn end(self) -> Option<u64> {
-        self.offset.checked_add(self.len)
-    }
-}
-
-impl From<Span> for ByteRange {
-    fn from(span: Span) -> Self {
-        Self::Span { offset: span.offset, len: span.len }
-    }
-}
 
 /// A partial read of one chunk.
 ///

@@ -1,4 +1,4 @@
-//! Byte ranges of one object.
+//! Byte ranges of one object, and how reads of them are combined.
 
 use std::ops::Range;
 
@@ -49,6 +49,57 @@ impl ByteRange {
         let range = self.resolve(value.len() as u64)?;
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX); // fits: it is inside a value in memory
         Ok(value.slice(place(range.start)..place(range.end)))
+    }
+}
+
+/// A span of bytes of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The first byte.
+    pub offset: u64,
+    /// The number of bytes.
+    pub len: u64,
+}
+
+impl Span {
+    /// Returns the end of the span (exclusive), or `None` if it exceeds `u64`.
+    pub fn end(self) -> Option<u64> {
+        self.offset.checked_add(self.len)
+    }
+}
+
+impl From<Span> for ByteRange {
+    fn from(span: Span) -> Self {
+        Self::Span { offset: span.offset, len: span.len }
+    }
+}
+
+/// How to combine reads of parts of objects. [`Drive::fetching`](crate::store::Drive::fetching) has the defaults per kind of
+/// store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fetching {
+    /// The largest gap, in bytes, between two ranges of one object that are read as one. 4 KiB for a local store, else
+    /// the store's own value.
+    pub gap: u64,
+    /// The largest range, in bytes, that results from closing gaps. 1 MiB for a local store, else 16 times the gap.
+    /// Adjacent ranges are always merged.
+    pub span: u64,
+    /// An object of at most this many bytes is read whole instead of in two steps (a small shard). So is a larger
+    /// object if most of it is needed. 16 KiB for a local store, else equal to the gap. 0 disables whole reads.
+    pub whole: u64,
+}
+
+impl Fetching {
+    /// Returns settings with this largest gap, largest range and size of objects that are read whole, in bytes.
+    pub const fn new(gap: u64, span: u64, whole: u64) -> Self {
+        Self { gap, span, whole }
+    }
+
+    /// Returns the settings with another size of objects that are read whole.
+    #[must_use]
+    pub const fn with_whole(self, whole: u64) -> Self {
+        Self { whole, ..self }
     }
 }
 

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::future::{BoxFuture, ready};
 use crate::key::{Key, Prefix};
-use crate::partial::Span;
 use crate::range::ByteRange;
+use crate::range::Span;
 use crate::store::{
     Answer, Capabilities, Copied, CopyFrom, Delete, Dir, Head, List, ListDir, Listed, ObjectMeta, Op,
     Outcome, Page, Put, PutMode, PutRanges, Read, ReadBuffer, ReadVersion, Store,

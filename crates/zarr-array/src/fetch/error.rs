@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use zarr_traits::{
-    CodecError, CodecErrorKind, StoreError, StoreErrorKind, codec::EncodedSize, partial::Span,
-};
+use zarr_traits::{CodecError, CodecErrorKind, Span, StoreError, StoreErrorKind, codec::EncodedSize};
 
 use crate::error::{ArrayError, ArrayErrorKind};
 

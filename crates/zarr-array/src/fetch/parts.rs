@@ -1,8 +1,8 @@
 //! Fetches several parts of a chunk with one read of its object.
 
 use zarr_traits::{
-    Region, Scratch, Version,
-    partial::{ChunkRead, Hints, Known, Piece, Span},
+    Region, Scratch, Span, Version,
+    partial::{ChunkRead, Known, Piece},
 };
 
 use super::{
@@ -72,7 +72,7 @@ impl Core {
     ) -> Result<(Parts, Option<Version>), FetchError> {
         let Some(first) = parts.first() else { return Ok((Parts::Absent, None)) };
         let one = ChunkPart { part: first, ..chunk };
-        let (read, seen) = match self.wish(one, self.hints(one), true, &mut Tally::default()).await? {
+        let (read, seen) = match self.wish(one, self.fetching_of(one), true, &mut Tally::default()).await? {
             Wish::Absent => return Ok((Parts::Absent, None)),
             Wish::Whole(read) => return self.fetch_whole_parts(chunk, read.is_some(), parts, scratch).await,
             Wish::Pieces(read, seen) => (read, seen),
@@ -112,8 +112,8 @@ impl Core {
                 pieces.push(caught(|| self.pieces_of(&*read, part))?);
                 continue;
             }
-            let hints = Hints { whole: 0, ..self.fetching };
-            match self.wish(part, hints, true, &mut Tally::default()).await? {
+            let fetching = self.fetching.with_whole(0);
+            match self.wish(part, fetching, true, &mut Tally::default()).await? {
                 Wish::Pieces(read, _) => pieces.push(caught(|| self.pieces_of(&*read, part))?),
                 Wish::Whole(read) => return Ok(PartsWish::Whole { has_pieces: read.is_some() }),
                 Wish::Absent => return Err(FetchError::Changed),
@@ -160,8 +160,10 @@ impl Core {
         object: &[u8],
         known: &mut Option<Known>,
     ) -> ArrayResult<Option<Box<dyn ChunkRead>>> {
-        let hints = Hints { whole: 0, ..self.fetching };
-        let Some(mut read) = self.chain.partial(shape, part, hints, known.as_ref()) else { return Ok(None) };
+        let fetching = self.fetching.with_whole(0);
+        let Some(mut read) = self.chain.partial(shape, part, fetching, known.as_ref()) else {
+            return Ok(None);
+        };
         let size = object.len() as u64;
         while !read.wants().is_empty() {
             let wanted = read.wants().iter().map(|want| {

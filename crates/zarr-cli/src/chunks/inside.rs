@@ -6,7 +6,7 @@ use zarr_array::InnerChunk;
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Object;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
-use zarr_array::traits::partial::Span;
+use zarr_array::traits::Span;
 
 use crate::exit::Failure;
 use crate::json;

@@ -6,13 +6,12 @@ use zarr_codecs_core::CODECS;
 use zarr_engine::Chain;
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{
-    ByteRange, Bytes, CodecError, CodecResult, DataType, Destination, Entry, FillValue, Limits, Region,
-    Registry, Scratch, Source, Spec,
+    ByteRange, Bytes, CodecError, CodecResult, DataType, Destination, Entry, Fetching, FillValue, Limits,
+    Region, Registry, Scratch, Source, Spec,
     codec::{Context, Note, Repr},
-    partial::Hints,
 };
 
-pub(crate) const HINTS: Hints = Hints { gap: 4096, span: 1 << 20, whole: 1 };
+pub(crate) const FETCHING: Fetching = Fetching::new(4096, 1 << 20, 1);
 
 #[derive(Default)]
 pub(crate) struct Opening<'a> {
@@ -127,7 +126,7 @@ pub(crate) fn partial(
             &object[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()],
         ))
     };
-    let Some(mut read) = chain.partial(shape, part, HINTS, None) else { return Ok(None) };
+    let Some(mut read) = chain.partial(shape, part, FETCHING, None) else { return Ok(None) };
     let mut asked = Asked::default();
     while !read.wants().is_empty() {
         asked.index.extend(read.wants());

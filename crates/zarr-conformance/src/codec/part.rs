@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use zarr_engine::Chain;
 use zarr_traits::{
-    CodecResult, Destination, Region, Scratch,
+    CodecResult, Destination, Fetching, Region, Scratch,
     codec::{BytesBytesCodec, Codec},
-    partial::{Hints, Known},
+    partial::Known,
 };
 
 use super::chunk::{Elements, Noise, Worker};
@@ -31,14 +31,15 @@ pub(super) fn parts(bench: &Bench) -> Check {
                 let got = case.decode(chain, &part, &encoded, &mut worker);
                 let got = got.map_err(|e| Fault(format!("{what} cannot be decoded: {e}")))?;
                 ensure!(got == expected, "{what}: {}", difference(&got, &expected));
-                for hints in HINTS {
+                for fetching in FETCHING {
                     let Some((got, known)) =
-                        fetched(&case, chain, &part, hints, None, &encoded, &mut worker)?
+                        fetched(&case, chain, &part, fetching, None, &encoded, &mut worker)?
                     else {
                         continue;
                     };
                     ensure!(got == expected, "{what}, fetched: {}", difference(&got, &expected));
-                    let again = fetched(&case, chain, &part, hints, known.as_ref(), &encoded, &mut worker)?;
+                    let again =
+                        fetched(&case, chain, &part, fetching, known.as_ref(), &encoded, &mut worker)?;
                     let same = again.is_none_or(|(got, _)| got == expected);
                     ensure!(same, "{what} changes when the remembered index of the object is used");
                 }
@@ -80,9 +81,8 @@ fn regions(shape: &[u64]) -> Vec<Region> {
     regions
 }
 
-/// Hints of stores that read ranges one by one, and of stores that prefer to read everything at once.
-const HINTS: [Hints; 2] =
-    [Hints { gap: 0, span: 0, whole: 0 }, Hints { gap: 4 << 10, span: 1 << 20, whole: 64 }];
+/// How to fetch from stores that read ranges one by one, and from stores that prefer to read everything at once.
+const FETCHING: [Fetching; 2] = [Fetching::new(0, 0, 0), Fetching::new(4 << 10, 1 << 20, 64)];
 
 type Fetched = Option<(Elements, Option<Known>)>;
 
@@ -91,13 +91,13 @@ fn fetched(
     case: &Case,
     chain: &Chain,
     part: &Region,
-    hints: Hints,
+    fetching: Fetching,
     known: Option<&Known>,
     object: &[u8],
     worker: &mut Worker,
 ) -> Result<Fetched, Fault> {
     let chunk = &case.chunk;
-    let Some(mut read) = chain.partial(&chunk.shape, part, hints, known) else { return Ok(None) };
+    let Some(mut read) = chain.partial(&chunk.shape, part, fetching, known) else { return Ok(None) };
     let get = |range: zarr_traits::ByteRange| -> Result<&[u8], Fault> {
         let outside = |e| Fault(format!("{part:?} of {chunk} wants bytes outside of the object: {e}"));
         let range = range.resolve(object.len() as u64).map_err(outside)?;

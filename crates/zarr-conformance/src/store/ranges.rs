@@ -3,8 +3,7 @@
 use std::thread;
 
 use zarr_traits::{
-    ByteRange, Bytes, StoreErrorKind, StoreResult, block_on,
-    partial::Span,
+    ByteRange, Bytes, Span, StoreErrorKind, StoreResult, block_on,
     store::{Outcome, PutMode, ReadVersion},
 };
 

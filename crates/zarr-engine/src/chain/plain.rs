@@ -5,8 +5,9 @@ use std::sync::Arc;
 use zarr_strided::{Dims, Swap};
 
 use zarr_traits::Region;
-use zarr_traits::partial::{ChunkRead, Hints, Job, Piece, Span};
+use zarr_traits::partial::{ChunkRead, Job, Piece};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
+use zarr_traits::{Fetching, Span};
 
 /// The most pieces of one read; each takes about two hundred bytes of memory.
 const MOST: u64 = 1 << 20;
@@ -18,7 +19,7 @@ pub(crate) struct PlainRead {
     pub(crate) part: Region,
     pub(crate) size: usize,
     pub(crate) swap: Swap,
-    pub(crate) hints: Hints,
+    pub(crate) fetching: Fetching,
 }
 
 impl ChunkRead for PlainRead {
@@ -39,7 +40,7 @@ impl ChunkRead for PlainRead {
         while let Some(dim) = split.checked_sub(1) {
             let longer = (part[dim] - 1) * strides[dim] + covered;
             let gap = if part[dim] == 1 { 0 } else { strides[dim] - covered };
-            if gap > self.hints.gap || (longer > self.hints.span && gap > 0) {
+            if gap > self.fetching.gap || (longer > self.fetching.span && gap > 0) {
                 break;
             }
             covered = longer;
@@ -51,9 +52,9 @@ impl ChunkRead for PlainRead {
         let mut group = 1;
         if let Some(dim) = split.checked_sub(1)
             && part[dim] > 1
-            && strides[dim] - covered <= self.hints.gap
+            && strides[dim] - covered <= self.fetching.gap
         {
-            group = (self.hints.span.saturating_sub(covered) / strides[dim] + 1).min(part[dim]);
+            group = (self.fetching.span.saturating_sub(covered) / strides[dim] + 1).min(part[dim]);
         }
         let pieces =
             part[..split].iter().try_fold(1_u64, |n, len| n.checked_mul(*len)).map(|n| n / group.max(1));
@@ -114,9 +115,9 @@ mod tests {
     use zarr_traits::Scratch;
 
     /// Returns the spans of a read of `part`, and checks that decoding them gives this part of the chunk.
-    fn spans(shape: &[u64], start: &[u64], part: &[u64], hints: Hints) -> Vec<(u64, u64)> {
+    fn spans(shape: &[u64], start: &[u64], part: &[u64], fetching: Fetching) -> Vec<(u64, u64)> {
         let part = Region::new(start, part).unwrap();
-        let read = PlainRead { shape: shape.into(), part: part.clone(), size: 2, swap: Swap::NONE, hints };
+        let read = PlainRead { shape: shape.into(), part: part.clone(), size: 2, swap: Swap::NONE, fetching };
         let chunk: Vec<u16> =
             (0..shape.iter().product::<u64>()).map(|i| u16::try_from(i % 65_521).unwrap()).collect();
         let bytes = zarr_strided::bytes_of(&chunk);
@@ -138,18 +139,18 @@ mod tests {
 
     #[test]
     fn rows_are_merged_by_gap_and_cut_by_length() {
-        let hints = |gap, span| Hints { gap, span, whole: 0 };
+        let fetching = |gap, span| Fetching::new(gap, span, 0);
         // an 8 x 8 x 8 box of a 128^3 chunk: one span per plane
-        let boxes = spans(&[128, 128, 128], &[3, 4, 5], &[8, 8, 8], hints(4096, 1 << 20));
+        let boxes = spans(&[128, 128, 128], &[3, 4, 5], &[8, 8, 8], fetching(4096, 1 << 20));
         assert_eq!((boxes.len(), boxes[0]), (8, (2 * ((3 * 128 + 4) * 128 + 5), 7 * 256 + 16)));
         // without gaps one span per row; with large gaps one span in total
-        assert_eq!(spans(&[8, 8, 8], &[1, 1, 1], &[3, 3, 3], hints(0, 1 << 20)).len(), 9);
-        assert_eq!(spans(&[8, 8, 8], &[1, 1, 1], &[3, 3, 3], hints(1 << 20, 1 << 20)).len(), 1);
+        assert_eq!(spans(&[8, 8, 8], &[1, 1, 1], &[3, 3, 3], fetching(0, 1 << 20)).len(), 9);
+        assert_eq!(spans(&[8, 8, 8], &[1, 1, 1], &[3, 3, 3], fetching(1 << 20, 1 << 20)).len(), 1);
         // whole rows leave no gaps; a contiguous part is one span of any length
-        assert_eq!(spans(&[8, 8], &[2, 0], &[3, 8], hints(0, 8)), [(32, 48)]);
+        assert_eq!(spans(&[8, 8], &[2, 0], &[3, 8], fetching(0, 8)), [(32, 48)]);
         // a long column is cut into groups of rows
-        assert_eq!(spans(&[64, 8], &[0, 3], &[64, 1], hints(16, 64)).len(), 16);
-        assert_eq!(spans(&[], &[], &[], hints(0, 0)), [(0, 2)]);
-        assert_eq!(spans(&[4, 4], &[0, 0], &[0, 4], hints(0, 0)), []);
+        assert_eq!(spans(&[64, 8], &[0, 3], &[64, 1], fetching(16, 64)).len(), 16);
+        assert_eq!(spans(&[], &[], &[], fetching(0, 0)), [(0, 2)]);
+        assert_eq!(spans(&[4, 4], &[0, 0], &[0, 4], fetching(0, 0)), []);
     }
 }

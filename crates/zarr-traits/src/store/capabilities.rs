@@ -1,6 +1,6 @@
 //! The operations that a store supports, and where its futures may be polled.
 
-use crate::partial::Hints;
+use crate::range::Fetching;
 
 /// The operations that a store supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,10 +109,10 @@ impl Drive {
     }
 
     /// Returns how to combine reads of parts of objects in such a store.
-    pub fn hints(self) -> Hints {
+    pub fn fetching(self) -> Fetching {
         match self {
-            Self::Inline => Hints { gap: 4 << 10, span: 1 << 20, whole: 16 << 10 },
-            Self::Remote { merge_gap: gap, .. } => Hints { gap, span: gap.saturating_mul(16), whole: gap },
+            Self::Inline => Fetching::new(4 << 10, 1 << 20, 16 << 10),
+            Self::Remote { merge_gap: gap, .. } => Fetching { gap, span: gap.saturating_mul(16), whole: gap },
         }
     }
 }

@@ -7,8 +7,8 @@ use super::buffer::ReadBuffer;
 use super::origin::Origin;
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::key::{Key, Prefix};
-use crate::partial::Span;
 use crate::range::ByteRange;
+use crate::range::Span;
 use crate::version::Version;
 
 /// One operation on a store. Later versions may add operations and fields. For an operation that it does not know, a
