@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source,
-    codec::{ArrayBytesCodec, EncodedSize, Repr},
-    heap,
+    codec::{ArrayBytesCodec, EncodedSize, Repr, decode_elements, each_element},
 };
 
 /// The bytes of a number.
@@ -31,14 +30,14 @@ impl ArrayBytesCodec for Vlen {
     ) -> CodecResult<()> {
         let elements = elements(src)?;
         elements.iter().try_for_each(|range| (self.check)(&src[range.clone()]))?;
-        heap::decode(src, &elements, shape, part, dst, scratch)
+        decode_elements(src, &elements, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         let count = out.len();
         let mut elements = 0_usize;
         out.extend_from_slice(&[0; NUMBER]);
-        heap::each(src, scratch, |content| {
+        each_element(src, scratch, |content| {
             (self.check)(content)?;
             elements += 1;
             crate::reserve(out, content.len().saturating_add(NUMBER))?;
@@ -145,7 +144,7 @@ mod tests {
         let dst = Destination::dense(&mut slots, part.shape(), Slot::SIZE)?;
         chain.decode_into(src, shape, part, dst, &mut scratch)?;
         let mut contents = Vec::new();
-        heap::each(Source::dense(&slots, part.shape(), Slot::SIZE)?, &mut scratch, |content| {
+        each_element(Source::dense(&slots, part.shape(), Slot::SIZE)?, &mut scratch, |content| {
             contents.push(content.to_vec());
             Ok(())
         })?;

@@ -20,9 +20,8 @@ use zarr_traits::{
     Swap,
     codec::{
         ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize,
-        Repr, too_large,
+        Repr, each_element, too_large,
     },
-    heap,
     heap::Slot,
 };
 
@@ -152,7 +151,7 @@ impl ArrayBytesCodec for Variable {
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         let codes = self.0.codes();
-        heap::each(src, scratch, |content| self.0.put(codes.get(content).copied().unwrap_or(0), out))
+        each_element(src, scratch, |content| self.0.put(codes.get(content).copied().unwrap_or(0), out))
     }
 
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source, Swap, codec::Repr, heap,
+    CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source, Swap,
+    codec::{Repr, decode_elements},
 };
 
 use crate::number::Kind;
@@ -61,7 +62,7 @@ impl Elements {
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
         let size = match self {
-            Self::Objects => return heap::decode(&text, &places, shape, part, dst, scratch),
+            Self::Objects => return decode_elements(&text, &places, shape, part, dst, scratch),
             Self::Numbers(kind) => kind.size(),
             Self::Strings(size) => size,
         };

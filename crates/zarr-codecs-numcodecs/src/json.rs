@@ -14,8 +14,10 @@ use std::sync::Arc;
 
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Destination, Entry, Region, Scratch, Source,
-    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
-    heap,
+    codec::{
+        ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr,
+        each_element,
+    },
 };
 
 use crate::elements::Elements;
@@ -87,7 +89,7 @@ impl ArrayBytesCodec for Json {
         let brackets = Brackets::new(&shape);
         let mut i = 0;
         out.push(b'[');
-        heap::each(src, scratch, |content| {
+        each_element(src, scratch, |content| {
             if i > 0 {
                 out.push(b',');
             }

@@ -19,8 +19,10 @@ use rmp::encode::{self, ValueWriteError};
 use zarr_traits::serde_json::{Number, Value};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Destination, Entry, Region, Scratch, Source,
-    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
-    heap,
+    codec::{
+        ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr,
+        each_element,
+    },
 };
 
 use crate::elements::Elements;
@@ -96,7 +98,7 @@ impl ArrayBytesCodec for MsgPack {
         let behind = if self.layout == Layout::TypeAndShape { 2 } else { 1 };
         pack_list(brackets.items().saturating_add(behind), out)?;
         let mut i = 0;
-        heap::each(src, scratch, |content| {
+        each_element(src, scratch, |content| {
             brackets.opening(i).try_for_each(|len| pack_list(len, out))?;
             i += 1;
             self.pack(&object::parse_marked(content)?, out)

@@ -14,8 +14,10 @@ use std::sync::Arc;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Destination, Dims, Entry, Region, Scratch, Source,
-    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
-    heap,
+    codec::{
+        ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr,
+        decode_elements, each_element,
+    },
 };
 
 use crate::number::NumberType;
@@ -125,14 +127,14 @@ impl ArrayBytesCodec for VlenArray {
         if !rest.is_empty() {
             return Err(CodecError::corrupt(format!("{} bytes after the last list", rest.len())));
         }
-        heap::decode(&text, &elements, shape, part, dst, scratch)
+        decode_elements(&text, &elements, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         let count =
             Dims::from(src.shape()).product().and_then(|n| u32::try_from(n).ok()).ok_or_else(too_long)?;
         out.extend_from_slice(&count.to_le_bytes());
-        heap::each(src, scratch, |content| self.encode_list(content, out))
+        each_element(src, scratch, |content| self.encode_list(content, out))
     }
 
     fn encoded_size(&self, _: &[u64]) -> EncodedSize {

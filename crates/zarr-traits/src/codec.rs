@@ -21,7 +21,7 @@
 //! 2. Building a codec fails for a representation that it cannot work on. It refuses shapes in
 //!    [`check_shape`](ArrayBytesCodec::check_shape) or [`encoded_shape`](ArrayArrayCodec::encoded_shape), which are
 //!    called when an array is opened. It refuses a chunk only for the values of its elements, with the kind
-//!    [`Value`](CodecErrorKind::Value).
+//!    [`Value`](crate::CodecErrorKind::Value).
 //! 3. [`build`](CodecEntry::build) returns a codec of the [`kind`](CodecEntry::kind) that the entry states.
 //! 4. Every member of a configuration is used, noted or refused, also in nested objects. No value of a member causes a
 //!    panic.
@@ -32,8 +32,8 @@
 //!    chunk fails if the chunk does not have the declared size.
 //! 9. An array → array codec encodes the fill value as it encodes an element.
 //! 10. A decoder returns exactly the encoded content. If the destination is too small, it returns
-//!     [`TooLarge`](CodecErrorKind::TooLarge). It consumes all of its input. An empty input is an error, unless it is
-//!     the encoded form of the chunk.
+//!     [`TooLarge`](crate::CodecErrorKind::TooLarge). It consumes all of its input. An empty input is an error, unless
+//!     it is the encoded form of the chunk.
 //! 11. Damaged or invented bytes decode to an error or to other elements, never to a panic. Truncated or extended bytes
 //!     are an error. With a checksum, every damage is an error.
 //! 12. Memory is allocated for declared sizes, never for sizes that the bytes claim.
@@ -78,67 +78,28 @@
 //! `.codecs([Extension::new("bytes").with("endian", "little"), Extension::new("example.xor").with("mask", 90)])`.
 //! (The builder of zarr-meta adds the array → bytes codec itself if it knows all codecs of the list by name.)
 
+mod repr;
+mod steps;
+mod variable;
+
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_strided::{Destination, Dims, Source, Swap};
 
+pub use self::repr::Repr;
+pub use self::steps::{too_large, with_dense, with_runs};
+pub use self::variable::{decode_elements, each_element};
 pub use crate::configuration::{Configuration, Note, NoteKind, summary};
-use crate::dtype::{DataType, Layout};
-use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::fill::FillValue;
-use crate::heap::Slot;
+use crate::error::CodecResult;
 use crate::limits::Limits;
 use crate::partial::{ChunkRead, Known};
 use crate::range::Fetching;
 use crate::region::Region;
-use crate::region::byte_len;
 use crate::registry::Registry;
 use crate::scratch::Scratch;
 use crate::update::{ChunkUpdate, InnerChunks, SelectedPart};
-
-/// The representation of a chunk at one place of a codec chain: all but its shape and its values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Repr {
-    /// The data type of the elements.
-    pub data_type: DataType,
-    /// The fill value at this place of the chain, encoded by the codecs before it.
-    pub fill: FillValue,
-    /// The number of dimensions.
-    pub rank: usize,
-}
-
-impl Repr {
-    /// Builds the representation of chunks with `rank` dimensions and elements of `data_type`.
-    pub fn new(data_type: DataType, fill: FillValue, rank: usize) -> Self {
-        Self { data_type, fill, rank }
-    }
-
-    /// Returns the size of an element and the unit of its byte order, both in bytes. The unit of a packed type is 1.
-    ///
-    /// # Errors
-    /// [`CodecErrorKind::Unsupported`] for a type of variable length.
-    pub fn fixed(&self) -> CodecResult<(usize, usize)> {
-        match self.data_type.layout() {
-            Layout::Fixed { size, unit } => Ok((size, unit)),
-            Layout::Packed { size } => Ok((size, 1)),
-            Layout::Variable => Err(CodecError::new(
-                CodecErrorKind::Unsupported,
-                format!("data type {:?} has elements of variable length", self.data_type.name()),
-            )),
-        }
-    }
-
-    /// Returns the fill value as it is in the memory of a chunk.
-    pub fn fill_element(&self) -> FillValue {
-        match self.data_type.layout() {
-            Layout::Variable => Slot::fill(&self.fill).to_element(),
-            _ => self.fill.clone(),
-        }
-    }
-}
 
 /// The surroundings of an extension that is built.
 #[derive(Debug, Clone, Copy)]
@@ -249,88 +210,6 @@ impl EncodedSize {
     }
 }
 
-/// As [`with_dense`] for codecs that convert each element alone: `step` gets runs of elements that are contiguous on
-/// both sides, in any order. So a destination with strides, such as a part of an array, needs no copy.
-///
-/// # Errors
-/// As [`with_dense`].
-pub fn with_runs(
-    src: &Source<'_>,
-    mut dst: Destination<'_>,
-    scratch: &mut Scratch,
-    mut step: impl FnMut(&[u8], &mut [u8], &mut Scratch) -> CodecResult<()>,
-) -> CodecResult<()> {
-    let mut runs = dst.reborrow().runs(src)?;
-    let is_one = runs.len() <= 1;
-    if is_one || runs.run_bytes() >= SHORT_RUN {
-        let done = runs.try_for_each(|(made, given)| step(given, made, scratch));
-        if is_one || done.is_ok() {
-            return done;
-        }
-        // An error may name a position. It is that in the whole, not that in a run.
-    }
-    with_dense(src, dst, scratch, step)
-}
-
-/// Runs of fewer bytes are copied together first, because each call of a kernel costs as much as some dozen elements.
-const SHORT_RUN: usize = 256;
-
-/// Returns the error of a decoder whose output exceeds its destination.
-pub fn too_large() -> CodecError {
-    CodecError::new(CodecErrorKind::TooLarge, "it decodes to more bytes than declared")
-}
-
-/// Runs `step` on the elements of `src` and `dst` as contiguous slices, and copies through scratch memory if they are
-/// not contiguous. With this function an array → array codec that keeps the order of elements needs no other code.
-///
-/// ```
-/// # use zarr_traits::{codec::*, *};
-/// fn negate(src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-///     with_dense(&src, dst, scratch, |src, dst, _| {
-///         for (from, to) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0) {
-///             *to = i32::from_ne_bytes(*from).wrapping_neg().to_ne_bytes();
-///         }
-///         Ok(())
-///     })
-/// }
-/// # let (src, mut dst, scratch) = ([1, 2, 3, 4_i32], [0_i32; 4], &mut Scratch::new());
-/// # let turned = Source::of(&src, &[2, 2])?.permute(&[1, 0])?;
-/// # negate(turned, Destination::of(&mut dst, &[2, 2])?, scratch)?;
-/// # assert_eq!(dst, [-1, -3, -2, -4]);
-/// # negate(Source::of(&src, &[2, 2])?, Destination::of(&mut dst, &[2, 2])?.permute(&[1, 0])?, scratch)?;
-/// # assert_eq!(dst, [-1, -3, -2, -4]);
-/// # Ok::<(), CodecError>(())
-/// ```
-///
-/// # Errors
-/// Errors of `step`; [`CodecErrorKind::LimitExceeded`] if there is not enough memory.
-pub fn with_dense(
-    src: &Source<'_>,
-    mut dst: Destination<'_>,
-    scratch: &mut Scratch,
-    step: impl FnOnce(&[u8], &mut [u8], &mut Scratch) -> CodecResult<()>,
-) -> CodecResult<()> {
-    let mut gathered = scratch.take_vec();
-    let elements = match src.as_dense() {
-        Some(dense) => dense,
-        None => {
-            src.append_to(&mut gathered, Swap::NONE)?;
-            &gathered
-        }
-    };
-    if let Some(target) = dst.as_dense_mut() {
-        step(elements, target, scratch)?;
-    } else {
-        let (shape, size) = (Dims::from(dst.shape()), dst.size());
-        let mut made = scratch.take(byte_len(&shape, size)?)?;
-        step(elements, &mut made, scratch)?;
-        dst.put(Source::dense(&made, &shape, size)?, Swap::NONE)?;
-        scratch.give(made);
-    }
-    scratch.give_vec(gathered);
-    Ok(())
-}
-
 /// A bytes → bytes codec: a compressor, a checksum.
 pub trait BytesBytesCodec: Debug + Send + Sync {
     /// Decodes all of `src` into the start of `dst` and returns the number of decoded bytes.
@@ -338,8 +217,9 @@ pub trait BytesBytesCodec: Debug + Send + Sync {
     /// A caller that knows the decoded size passes a `dst` of that size and compares the result.
     ///
     /// # Errors
-    /// [`CodecErrorKind::TooLarge`] if the output does not fit; [`CodecErrorKind::Corrupt`] for malformed, truncated or
-    /// trailing bytes; [`CodecErrorKind::Checksum`].
+    /// [`TooLarge`](crate::CodecErrorKind::TooLarge) if the output does not fit;
+    /// [`Corrupt`](crate::CodecErrorKind::Corrupt) for malformed, truncated or trailing bytes;
+    /// [`Checksum`](crate::CodecErrorKind::Checksum).
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize>;
 
     /// Decodes only bytes `span` of the `size` decoded bytes into `dst`, which has room for them. Returns `Ok(false)`

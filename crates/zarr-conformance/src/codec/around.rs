@@ -8,8 +8,10 @@ use zarr_traits::strided::swap_in_place;
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Entry, ExtensionType, FillValue, Layout,
     Region, Scratch, Source, Swap,
-    codec::{ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, too_large},
-    heap,
+    codec::{
+        ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, decode_elements,
+        each_element, too_large,
+    },
 };
 
 /// A codec to little-endian elements, which a chain knows how to read in parts.
@@ -80,14 +82,14 @@ impl ArrayBytesCodec for Elements {
         if at != src.len() {
             return Err(CodecError::corrupt("an element is truncated"));
         }
-        heap::decode(src, &ranges, shape, part, dst, scratch)
+        decode_elements(src, &ranges, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         if self.data_type.size().is_some() {
             return Ok(src.append_to(out, self.swap())?);
         }
-        heap::each(src, scratch, |content| {
+        each_element(src, scratch, |content| {
             out.extend_from_slice(&u32::try_from(content.len()).unwrap_or(u32::MAX).to_le_bytes());
             out.extend_from_slice(content);
             Ok(())
