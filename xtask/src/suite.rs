@@ -1,7 +1,7 @@
 //! Runs the tests and the benchmarks of [the one build](crate::build), two programs at a time.
 //!
-//! Tests wait for clocks, locks and other processes, so one program at a time leaves a core idle. The tests of a
-//! package are one program; those of [`APART`] run while no other does, and so do benchmarks, which take no time here.
+//! Tests wait for clocks, locks and other processes, so one program at a time leaves a core idle. What tests count, such as
+//! memory, is that of their own process.
 
 use std::collections::VecDeque;
 use std::process::{Command, Output, Stdio};
@@ -41,10 +41,10 @@ pub(crate) fn run_large() -> Result<()> {
 
 /// Runs programs of the build with these arguments.
 fn run_programs(chosen: impl Fn(&Program) -> bool, arguments: &[&str]) -> Result<()> {
-    let programs = build::all()?.programs.into_iter().filter(|program| chosen(program));
-    let (mut together, alone): (Vec<_>, Vec<_>) = programs.partition(runs_with_others);
+    let mut programs = build::all()?.programs;
+    programs.retain(chosen);
     // The tests of packages take the longest, so they begin.
-    together.sort_by_key(|program| program.kind != Kind::Test);
+    programs.sort_by_key(|program| program.kind != Kind::Test);
     let failed = Mutex::new(Vec::new());
     let run = |program: &Program| {
         let begun = Instant::now();
@@ -54,26 +54,18 @@ fn run_programs(chosen: impl Fn(&Program) -> bool, arguments: &[&str]) -> Result
             failed.lock().unwrap_or_else(PoisonError::into_inner).push(title(program));
         }
     };
-    let waiting = Mutex::new(VecDeque::from(together));
+    let waiting = Mutex::new(VecDeque::from(programs));
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     thread::scope(|scope| {
         for _ in 0..AT_A_TIME {
             scope.spawn(|| std::iter::from_fn(next).for_each(|program| run(&program)));
         }
     });
-    alone.iter().for_each(run);
     let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
     Ok(())
-}
-
-/// Whether a program counts nothing of the whole machine or process.
-fn runs_with_others(program: &Program) -> bool {
-    let is_apart =
-        |(package, name, _): &(&str, &str, &str)| *package == program.package && *name == program.name;
-    program.kind != Kind::Benchmark && !APART.iter().any(is_apart)
 }
 
 /// Runs a program in the folder of its package, as cargo does.
