@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::build::{beside_cargo, of_the_build};
+use crate::build::{beside_cargo, of_the_build, program};
 use crate::command::{cargo, run as start, target_dir};
 
 /// The rustdoc whose place this program takes.
@@ -20,8 +20,9 @@ const COPY: &str = "conformance-stepped-fs";
 
 /// Runs the examples and makes the pages of all libraries. A warning is an error.
 pub(crate) fn check() -> Result<()> {
-    let mut tests = cargo(["test", "--doc", "--quiet", "--exclude", COPY]);
-    of_the_build(&mut tests).env("RUSTDOC", std::env::current_exe()?).env(RUSTDOC, beside_cargo("rustdoc"));
+    let mut tests = cargo(["test", "--doc", "--quiet", "--no-fail-fast", "--exclude", COPY]);
+    // The build can have replaced the file of the program that runs now.
+    of_the_build(&mut tests).env("RUSTDOC", program("xtask")?).env(RUSTDOC, beside_cargo("rustdoc"));
     start(&mut tests)
 }
 
