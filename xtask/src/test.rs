@@ -44,10 +44,10 @@ const EACH: [Step; 14] = [
         "all targets compile with all features, without a warning of the compiler or of clippy",
         built,
     ),
-    step("test", 600, "all tests, and all benchmarks once", suite::run),
+    step("test", 400, "all tests, and all benchmarks once", suite::run),
     step(
         "minimal",
-        200,
+        250,
         "libraries and the command compile without their default features",
         features::minimal,
     ),
@@ -59,7 +59,7 @@ const EACH: [Step; 14] = [
     ),
     step(
         "doc",
-        100,
+        150,
         "the examples of the documentation pass, and its pages have no warning",
         documentation::check,
     ),
