@@ -219,7 +219,8 @@ def test_a_web_server_is_written_through_calls(tmp_path: pathlib.Path, calls: li
         assert array[:].tolist() == [0] * 4 and calls == []
         with pytest.raises(Exception, match="501"):
             array[:] = 7
-    assert set(calls) == {"a/c/0", "a/c/1"}
+    # The first error ends the write, before or after the other chunk is put.
+    assert calls and set(calls) <= {"a/c/0", "a/c/1"}
 
 
 def test_another_place_is_noticed(
