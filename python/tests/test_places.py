@@ -217,10 +217,11 @@ def test_a_web_server_is_written_through_calls(tmp_path: pathlib.Path, calls: li
     with counting.service(tmp_path) as service:
         array = ours(far(service, "web of fsspec"), path="a", mode="r+")
         assert array[:].tolist() == [0] * 4 and calls == []
-        with pytest.raises(Exception, match="501"):
-            array[:] = 7
-    # The first error ends the write, before or after the other chunk is put.
-    assert calls and set(calls) <= {"a/c/0", "a/c/1"}
+        # Each chunk alone: the first error of a write can end it before the other chunk is put.
+        for chunk in (slice(0, 2), slice(2, 4)):
+            with pytest.raises(Exception, match="501"):
+                array[chunk] = 7
+    assert set(calls) == {"a/c/0", "a/c/1"}
 
 
 def test_another_place_is_noticed(
