@@ -8,7 +8,7 @@ use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{
     ArrayMeta, Format, GroupMeta, Ignore, MetaResult, codecs::written, data_type_of_dtype,
 };
-use zarr_array::traits::codec::Context;
+use zarr_array::traits::extension::Context;
 use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType, OpenOptions, blocking::Array};
 use zarr_hierarchy::blocking::{Group, Node};
 use zarr_hierarchy::{

@@ -1,11 +1,8 @@
 //! Decodes what was fetched of a chunk into its place in the result.
 
 use zarr_strided::{Destination, Source, Swap};
-use zarr_traits::byte_len;
-use zarr_traits::{
-    Scratch,
-    partial::{Job, Piece},
-};
+use zarr_traits::partial::{Job, Piece};
+use zarr_traits::{Scratch, byte_len};
 
 use crate::core::{Core, MissingChunks};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use zarr_meta::types::{Field, StructType};
 use zarr_strided::{Destination, Input, Source, Swap, bytes_of, bytes_of_mut, zeroed};
-use zarr_traits::byte_len;
-use zarr_traits::{DataType, Dims, FillValue};
+use zarr_traits::{DataType, Dims, FillValue, byte_len};
 
 use crate::array::Array;
 use crate::core::Core;

@@ -10,14 +10,16 @@ use zarr_array::{
     ArrayError, ArrayErrorKind, ArrayMeta, DataType, Diagnostic, FillValue, Limits, NdVec, OpenOptions,
     Registry, Storage, block_on, standard,
 };
-use zarr_array::{
-    meta::GRIDS,
-    traits::{
-        ChunkGridEntry, CodecError, CodecErrorKind, CodecResult, CoreKeyEncoding, DataTypeEntry, Destination,
-        Dims, Entry, ExtensionPoint, ExtensionType, Key, KeyEncodingEntry, Layout, Prefix, RegularGrid,
-        Scratch, Source, Spec, StorageTransformer, Swap, TransformerEntry,
-        codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, Context, Repr},
-    },
+use zarr_array::meta::GRIDS;
+use zarr_array::traits::codec::{ArrayArrayCodec, Codec, CodecKind, Repr};
+use zarr_array::traits::extension::core::{REGULAR, V2};
+use zarr_array::traits::extension::{
+    ChunkGridEntry, CodecEntry, Context, DataTypeEntry, Entry, ExtensionPoint, KeyEncodingEntry, Spec,
+    TransformerEntry,
+};
+use zarr_array::traits::{
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, ExtensionType, Key, Layout, Prefix, Scratch,
+    Source, StorageTransformer, Swap,
 };
 use zarr_conformance::instruments::Counting;
 use zarr_store::{MemoryStore, Prefixed};
@@ -27,12 +29,12 @@ const OWN: &[Entry] = &[
     Entry::Codec(CodecEntry::new("test.same", CodecKind::ArrayArray, same).with_aliases(&["test.older"])),
     Entry::Codec(CodecEntry::new("test.typed", CodecKind::ArrayArray, typed)),
     Entry::DataType(DataTypeEntry::new("test.same", |_, _| Ok(Arc::new(Word))).with_aliases(&["test.older"])),
-    Entry::ChunkGrid(ChunkGridEntry::new("test.same", RegularGrid::ENTRY.build)),
-    Entry::KeyEncoding(KeyEncodingEntry::new("test.same", CoreKeyEncoding::V2.build)),
+    Entry::ChunkGrid(ChunkGridEntry::new("test.same", REGULAR.build)),
+    Entry::KeyEncoding(KeyEncodingEntry::new("test.same", V2.build)),
     Entry::Transformer(TransformerEntry::new("test.same", |_, _| Ok(Arc::new(Aside)))),
 ];
 
-type Configuration<'a, 'b> = &'a mut zarr_array::traits::codec::Configuration<'b>;
+type Configuration<'a, 'b> = &'a mut zarr_array::traits::extension::Configuration<'b>;
 
 fn same(_: Configuration<'_, '_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     Ok(Codec::ArrayArray(Arc::new(Same(repr.clone()))))

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use crate::common::{self, Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::traits::{ChunkGrid, ChunkGridEntry, Entry, Run, Storage};
+use zarr_array::traits::extension::{ChunkGridEntry, Entry};
+use zarr_array::traits::{ChunkGrid, Run, Storage};
 use zarr_array::{
     ArrayError, ArrayErrorKind, Cpu, CutElements, EmptyChunks, Job, NdVec, PartialWrites, Spawn, block_on,
     standard,

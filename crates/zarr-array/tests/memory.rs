@@ -11,10 +11,9 @@ use std::sync::{Arc, Mutex};
 use common::{chains, meta, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
-use zarr_array::traits::{
-    CodecResult, Entry, Scratch,
-    codec::{BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize},
-};
+use zarr_array::traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize};
+use zarr_array::traits::extension::{CodecEntry, Entry};
+use zarr_array::traits::{CodecResult, Scratch};
 use zarr_array::{Axis, Cpu, NdVec, Selection, Storage, View, ViewMut, block_on, standard};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;

@@ -11,10 +11,9 @@ use zarr_array::{
     ArrayErrorKind, ArrayMeta, Axis, CreateOptions, CutElements, DataType, EmptyChunks, ExistingNode, Limits,
     NdVec, OpenOptions, Storage, block_on, standard,
 };
-use zarr_array::{
-    meta::RectilinearGrid,
-    traits::{Entry, Key},
-};
+use zarr_array::meta::RectilinearGrid;
+use zarr_array::traits::Key;
+use zarr_array::traits::extension::Entry;
 use zarr_conformance::instruments::Counting;
 use zarr_store::MemoryStore;
 

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 use zarr_array::standard;
-use zarr_array::traits::{
-    Destination, FillValue, Limits, Region, Scratch, Source, Spec,
-    codec::{Context, Repr},
-};
+use zarr_array::traits::codec::Repr;
+use zarr_array::traits::extension::{Context, Spec};
+use zarr_array::traits::{Destination, FillValue, Limits, Region, Scratch, Source};
 use zarr_engine::Chain;
 
 /// Fields `x` (int16), `p` (`a`: two int16, `b`: uint8) and `z` (complex64).

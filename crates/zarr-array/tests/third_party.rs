@@ -5,15 +5,15 @@ use std::sync::Arc;
 use crate::common::numbers;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
+use zarr_array::traits::codec::{
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, with_dense,
+};
+use zarr_array::traits::extension::{CodecEntry, Entry, KeyEncodingEntry};
+use zarr_array::traits::partial::{ChunkRead, InnerPart, Job, Known, Piece};
+use zarr_array::traits::store::Listed;
 use zarr_array::traits::{
-    ByteRange, CodecError, CodecResult, Destination, Dims, Entry, Fetching, FillValue, Key, KeyEncoding,
-    KeyEncodingEntry, Prefix, Region, Scratch, Source, Span,
-    codec::{
-        ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, Repr,
-        with_dense,
-    },
-    partial::{ChunkRead, InnerPart, Job, Known, Piece},
-    store::Listed,
+    ByteRange, CodecError, CodecResult, Destination, Dims, Fetching, FillValue, Key, KeyEncoding, Prefix,
+    Region, Scratch, Source, Span,
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, Registry, Storage, block_on, standard};
 use zarr_conformance::instruments::Counting;
@@ -236,7 +236,8 @@ const ENTRIES: &[Entry] = &[
         Ok(Codec::ArrayArray(Arc::new(Widen(repr.clone()))))
     })),
     Entry::Codec(CodecEntry::new("test.rows", CodecKind::ArrayBytes, |_, repr, context| {
-        let inner = zarr_array::traits::Spec::new("bytes", serde_json::json!({"endian": "little"}))?;
+        let inner =
+            zarr_array::traits::extension::Spec::new("bytes", serde_json::json!({"endian": "little"}))?;
         let chain = Chain::build(&[inner], repr.clone(), context, &mut Vec::new())?;
         Ok(Codec::ArrayBytes(Arc::new(Rows(Arc::new(chain), repr.fixed()?.0))))
     })),

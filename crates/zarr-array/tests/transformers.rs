@@ -8,10 +8,9 @@ use crate::common::{Odd, chains, keys, numbers, sharded};
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::node::{self, Writing};
-use zarr_array::traits::{
-    BoxFuture, Entry, Key, Prefix, StorageTransformer, StoreResult, TransformerEntry,
-    store::{Answer, Capabilities, Head, Op, Store},
-};
+use zarr_array::traits::extension::{Entry, TransformerEntry};
+use zarr_array::traits::store::{Answer, Capabilities, Head, Op, Store};
+use zarr_array::traits::{BoxFuture, Key, Prefix, StorageTransformer, StoreResult};
 use zarr_array::{
     ArrayErrorKind, ArrayMeta, DataType, NdVec, PartialWrites, Registry, Storage, block_on, standard,
 };

@@ -4,7 +4,7 @@ use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{Ignore, data_type_of_dtype};
 use zarr_array::traits::ExtensionType;
-use zarr_array::traits::codec::Context;
+use zarr_array::traits::extension::Context;
 use zarr_array::{DataType, Limits};
 
 use crate::exit::Failure;

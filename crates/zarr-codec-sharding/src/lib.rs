@@ -9,10 +9,8 @@ mod open;
 mod read;
 mod update;
 
-use zarr_traits::{
-    Entry,
-    codec::{CodecEntry, CodecKind},
-};
+use zarr_traits::codec::CodecKind;
+use zarr_traits::extension::{CodecEntry, Entry};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(NAME, CodecKind::ArrayBytes, open::build));

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use zarr_engine::Chain;
-use zarr_traits::{
-    CodecError, CodecResult, DataType, Dims, FillValue,
-    codec::{Codec, Configuration, Context, EncodedSize, Repr},
-};
+use zarr_traits::codec::{Codec, EncodedSize, Repr};
+use zarr_traits::extension::{Configuration, Context};
+use zarr_traits::{CodecError, CodecResult, DataType, Dims, FillValue};
 
 use crate::codec::{Shard, Sharding};
 use crate::index::MISSING;

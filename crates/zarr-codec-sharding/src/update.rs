@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use zarr_traits::byte_len;
 use zarr_traits::strided::{Cut, zeroed};
+use zarr_traits::update::{ChunkUpdate, Encoded, InnerChunks, JoinedObject, NewInner, SelectedPart};
 use zarr_traits::{
     Bytes, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Span, Swap,
-    update::{ChunkUpdate, Encoded, InnerChunks, JoinedObject, NewInner, SelectedPart},
+    byte_len,
 };
 
 use crate::NAME;

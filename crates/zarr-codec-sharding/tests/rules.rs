@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::extension::{CodecEntry, Entry};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{
-    ByteRange, CodecErrorKind, CodecResult, Destination, Dims, Entry, FillValue, Limits, Region, Scratch,
-    Source, Swap,
-    codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, EncodedSize, Repr},
+    ByteRange, CodecErrorKind, CodecResult, Destination, Dims, FillValue, Limits, Region, Scratch, Source,
+    Swap,
 };
 
 use crate::common::*;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use zarr_traits::byte_len;
+use zarr_traits::codec::{ArrayBytesCodec, Codec, EncodedSize, Repr};
 use zarr_traits::strided::{bytes_of, bytes_of_mut};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Region, Scratch, Source, Swap,
-    codec::{ArrayBytesCodec, Codec, EncodedSize, Repr},
+    byte_len,
 };
 use zfp_rs::{
     ZFP_MIN_EXP, ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpDimensionality, ZfpField,

@@ -5,7 +5,7 @@ mod number;
 pub mod zfp;
 pub mod zfpy;
 
-use zarr_traits::Entry;
+use zarr_traits::extension::Entry;
 
 /// The codecs of this crate. [`zfpy`] is in the table of zarr-codecs-numcodecs.
 ///

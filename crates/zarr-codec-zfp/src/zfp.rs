@@ -16,11 +16,10 @@
 //! truncated one and is refused. zarrs does not read what others write at a fixed rate with other than three
 //! dimensions.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 use zfp_rs::{ZFP_MAX_BITS, ZfpConfig, ZfpConfigError, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
 
 use crate::codec::{Mode, codec, seen};

@@ -15,11 +15,10 @@
 //! `numcodecs.bitround` of numcodecs hands the bits of floats on as signed integers, so a stream of integers of the same
 //! size is read as the bits of floats.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 use zfp_rs::ZfpConfig;
 
 use crate::codec::{Mode, codec, seen};

@@ -12,12 +12,11 @@
 //! magnitude is rounded, so −1 stays −1; the specification does not define this. The parts of complex numbers are
 //! rounded separately, and times like integers. Decoding changes nothing.
 
+use zarr_traits::codec::{CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Context, Entry};
 use zarr_traits::kernel::{self, Kernel};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{CodecEntry, CodecKind, Context, Repr},
-    number::{FloatFormat, Numeric},
-};
+use zarr_traits::number::{FloatFormat, Numeric};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(

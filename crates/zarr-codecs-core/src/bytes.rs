@@ -18,13 +18,13 @@
 
 use std::sync::Arc;
 
-use zarr_traits::byte_len;
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::number::Numeric;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Entry, Layout, Region, Scratch, Source,
-    Swap,
-    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
-    number::Numeric,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Layout, Region, Scratch, Source, Swap,
+    byte_len,
 };
 
 /// The registry entry of this codec.

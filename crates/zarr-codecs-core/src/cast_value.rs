@@ -13,13 +13,12 @@
 //! Other members are refused. A pair for NaN matches every NaN, a pair for 0 both zeros. Opening the array fails if the
 //! fill value does not survive encoding and decoding.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::{self, Kernel};
+use zarr_traits::number::{FloatFormat, Numeric, Real, Rounding, low_bits};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Entry, Scratch,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-    number::{FloatFormat, Numeric, Real, Rounding, low_bits},
-};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("cast_value", CodecKind::ArrayArray, build));

@@ -23,12 +23,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_engine::OptionalCodecs;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{
-        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
-    },
-};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("conditional", CodecKind::BytesBytes, build));
@@ -147,8 +144,9 @@ impl BytesBytesCodec for Conditional {
 #[cfg(test)]
 #[cfg(all(feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
 mod tests {
+    use zarr_traits::extension::NoteKind;
     use zarr_traits::serde_json::{Value, json};
-    use zarr_traits::{DataType, Limits, codec::NoteKind};
+    use zarr_traits::{DataType, Limits};
 
     use super::*;
     use crate::testing::{Noise, after_bytes, bytes_codec, chain, decode, encode, noted, open, refused};

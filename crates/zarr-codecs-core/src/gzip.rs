@@ -20,12 +20,9 @@ use std::sync::Arc;
 #[cfg(not(feature = "libdeflate"))]
 use flate2::{Compress, Compression, FlushCompress};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{
-        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
-    },
-};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("gzip", CodecKind::BytesBytes, build));

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-use zarr_traits::Entry;
+use zarr_traits::extension::Entry;
 
 #[cfg(feature = "bitround")]
 pub mod bitround;

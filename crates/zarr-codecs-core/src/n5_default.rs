@@ -20,12 +20,12 @@
 use std::sync::Arc;
 
 use zarr_engine::Chain;
-use zarr_traits::byte_len;
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Entry, FillValue, Region, Scratch,
-    Source,
-    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, FillValue, Region, Scratch, Source,
+    byte_len,
 };
 
 /// The registry entry of this codec.
@@ -199,9 +199,10 @@ fn lengths(shape: &[u64]) -> CodecResult<Vec<u32>> {
 #[cfg(test)]
 #[cfg(all(feature = "bytes", feature = "gzip", feature = "transpose"))]
 mod tests {
+    use zarr_traits::extension::Spec;
     use zarr_traits::serde_json::json;
     use zarr_traits::strided::bytes_of;
-    use zarr_traits::{Limits, Registry, Spec, Swap};
+    use zarr_traits::{Limits, Registry, Swap};
 
     use super::*;
     use crate::CODECS;

@@ -17,11 +17,11 @@
 
 use std::sync::Arc;
 
-use zarr_traits::byte_len;
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::number::Numeric;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Entry, Region, Scratch, Source, Swap,
-    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
-    number::Numeric,
+    CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source, Swap, byte_len,
 };
 
 /// The registry entry of this codec.

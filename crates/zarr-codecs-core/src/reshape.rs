@@ -15,10 +15,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Entry, Region, Scratch, Source, Swap,
-    codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Swap,
 };
 
 /// The registry entry of this codec.

@@ -13,13 +13,12 @@
 //! that is not an integer, a finite float that becomes infinite. Opening the array fails for a scale of zero and for
 //! scalars that are not finite.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::{self, Kernel};
+use zarr_traits::number::{FloatFormat, Numeric, Real, Rounding};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-    number::{FloatFormat, Numeric, Real, Rounding},
-};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("scale_offset", CodecKind::ArrayArray, build));

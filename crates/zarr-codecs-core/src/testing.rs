@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use zarr_codecs_core::CODECS;
 use zarr_engine::Chain;
+use zarr_traits::codec::{BytesBytesCodec, Codec, Repr};
+use zarr_traits::extension::{Configuration, Context, Note, Spec};
+use zarr_traits::number::{FloatFormat, Numeric};
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, ExtensionType, FillValue, Layout, Limits,
-    Region, Registry, Scratch, Source, Spec,
-    codec::{BytesBytesCodec, Codec, Configuration, Context, Note, Repr},
-    number::{FloatFormat, Numeric},
+    Region, Registry, Scratch, Source,
 };
 
 /// Builds the chain for the `codecs` of a document, with its notes.

@@ -12,11 +12,9 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{
-    CodecError, CodecResult, Destination, Dims, Entry, Region, Scratch, Source, Swap,
-    codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-    permute,
-};
+use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecResult, Destination, Dims, Region, Scratch, Source, Swap, permute};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("transpose", CodecKind::ArrayArray, build));
@@ -87,12 +85,10 @@ impl ArrayArrayCodec for Transpose {
 #[cfg(test)]
 #[cfg(feature = "bytes")]
 mod tests {
+    use zarr_traits::codec::{Codec, Repr};
+    use zarr_traits::extension::{Configuration, Context};
     use zarr_traits::serde_json::{Value, json};
-    use zarr_traits::{
-        DataType, Destination, FillValue, Limits, Registry,
-        codec::{Codec, Configuration, Context, Repr},
-    };
-    use zarr_traits::{Scratch, Source};
+    use zarr_traits::{DataType, Destination, FillValue, Limits, Registry, Scratch, Source};
 
     use crate::testing::{bytes, chain, golden, noted, refused};
 

@@ -7,10 +7,9 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{
-    CodecResult, DataType, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecResult, DataType};
 
 use crate::vlen::{Vlen, only};
 

@@ -22,10 +22,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
-};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 #[cfg(feature = "zstd")]
 #[path = "zstd/c.rs"]

@@ -7,11 +7,10 @@
 //!
 //! Casts are those of C: integers wrap around, floats are rounded, fractions are truncated.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
-use zarr_traits::{
-    CodecResult, Entry, Scratch,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecResult, Scratch};
 
 use crate::number::{NumberType, cast};
 use crate::typed::{self, Filter};

@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{
-    CodecResult, Entry, Scratch,
-    codec::{BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
-};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecResult, Scratch};
 
 use crate::{base64_text, stream::reserve};
 

@@ -9,11 +9,10 @@
 //!
 //! The codec for bytes has a member `dtype`, unlike numcodecs. Without it bytes can be decoded, but not encoded.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 use crate::number::{Kind, Number, NumberType};
 use crate::typed::{self, Filter};

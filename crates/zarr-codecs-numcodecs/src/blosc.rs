@@ -11,11 +11,10 @@
 //! Frames describe themselves, so a reader needs no configuration.
 
 use zarr_codecs_core::blosc;
+use zarr_traits::CodecResult;
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecResult, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.blosc", CodecKind::BytesBytes, build));

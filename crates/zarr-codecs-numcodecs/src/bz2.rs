@@ -9,12 +9,9 @@
 use std::sync::Arc;
 
 use bzip2::{Action, Compress, Compression, Decompress, Status};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{
-        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
-    },
-};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 use crate::stream::{bound, count, decode_all, encode_within, piece};
 

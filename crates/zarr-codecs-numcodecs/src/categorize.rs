@@ -14,15 +14,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use zarr_traits::codec::{
+    ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, each_element, too_large,
+};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::heap::Slot;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Entry, Region, Scratch, Source,
-    Swap,
-    codec::{
-        ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize,
-        Repr, each_element, too_large,
-    },
-    heap::Slot,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Region, Scratch, Source, Swap,
 };
 
 use crate::number::{Kind, Number, NumberType, Wide, with_number};

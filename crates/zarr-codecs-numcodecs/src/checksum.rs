@@ -66,7 +66,7 @@ impl<S: Sum> Checksum<S> {
 /// `Configuration` if it is neither `"start"` nor `"end"`.
 #[cfg(any(feature = "adler32", feature = "crc32", feature = "crc32c"))]
 pub(crate) fn at_start(
-    configuration: &mut zarr_traits::codec::Configuration<'_>,
+    configuration: &mut zarr_traits::extension::Configuration<'_>,
     default: bool,
 ) -> CodecResult<bool> {
     match configuration.optional_string("location")? {

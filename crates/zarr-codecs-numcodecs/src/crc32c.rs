@@ -4,10 +4,9 @@
 //! |---|---|
 //! | `location` | `"start"` or `"end"`; `"end"` when absent |
 
-use zarr_traits::{
-    CodecResult, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::CodecResult;
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 
 use crate::checksum;
 

@@ -9,11 +9,10 @@
 //! numpy promotes both types to, and then cast. For booleans a difference is "not equal" and a sum is "or", so they do
 //! not round-trip, as in numcodecs.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
-use zarr_traits::{
-    CodecResult, Entry, Scratch,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecResult, Scratch};
 
 use crate::number::{Number, NumberType, cast, converted, with_number};
 use crate::typed::{self, Filter};

@@ -10,12 +10,11 @@
 //! their own type if `offset` and `scale` are integers that fit into it, else in `float64`. Ties are rounded to even.
 //! Decoding is `y / scale + offset` in the type of encoded floats, or in `float64` for encoded integers.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecResult, Entry, Scratch,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecError, CodecResult, Scratch};
 
 use crate::number::{Kind, Number, NumberType, Wide, cast, converted, with_number};
 use crate::typed::{self, Filter};

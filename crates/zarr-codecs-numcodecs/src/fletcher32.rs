@@ -3,10 +3,9 @@
 //! The sums are of big-endian numbers of two bytes, modulo 65535. A last odd byte is the upper half of a number. The
 //! sum of no bytes is 0.
 
-use zarr_traits::{
-    CodecResult, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::CodecResult;
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 
 use crate::checksum;
 

@@ -5,10 +5,9 @@
 //! | `level` | 0 (stored) to 9, −1 for the default of zlib; 1 when absent |
 
 use zarr_codecs_core::gzip;
-use zarr_traits::{
-    CodecResult, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::CodecResult;
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.gzip", CodecKind::BytesBytes, build));

@@ -5,11 +5,10 @@
 //! | `initval` | an unsigned number of 32 bits; 0 when absent |
 //! | `prefix` | a list of bytes that are hashed before the data, but not stored; `null` when absent |
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecResult, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecError, CodecResult};
 
 use crate::checksum::{self, Sum};
 

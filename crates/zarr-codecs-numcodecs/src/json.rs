@@ -12,13 +12,9 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Entry, Region, Scratch, Source,
-    codec::{
-        ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr,
-        each_element,
-    },
-};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr, each_element};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source};
 
 use crate::elements::Elements;
 use crate::json_text::{Reader, Style};

@@ -3,7 +3,7 @@
 //! Rules: [codecs of numcodecs](https://github.com/zarr-rs/zarr/blob/main/docs/specification/format-2.md#h.7).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-use zarr_traits::Entry;
+use zarr_traits::extension::Entry;
 
 #[cfg(feature = "adler32")]
 pub mod adler32;

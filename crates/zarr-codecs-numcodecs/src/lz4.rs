@@ -9,12 +9,9 @@
 use std::sync::Arc;
 
 use lz4_flex::block::{DecompressError, compress_into, decompress_into, get_maximum_output_size};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{
-        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
-    },
-};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 use crate::stream::reserve;
 

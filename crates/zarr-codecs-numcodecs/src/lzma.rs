@@ -16,13 +16,10 @@
 use std::sync::Arc;
 
 use liblzma::stream::{Action, Check, Error, LzmaOptions, Status, Stream};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
-    codec::{
-        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
-    },
-};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 use crate::stream::{bound, count, decode_all, encode_within};
 

@@ -3,7 +3,8 @@
 //! Arithmetic stays in its type, as in numpy: integers wrap around, `float16` is rounded after each step.
 
 use half::f16;
-use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, DataType, Scratch, codec::Configuration};
+use zarr_traits::extension::Configuration;
+use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, DataType, Scratch};
 
 /// A number type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

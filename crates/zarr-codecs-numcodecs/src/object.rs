@@ -6,10 +6,9 @@
 
 use std::sync::Arc;
 
+use zarr_traits::extension::{DataTypeEntry, Entry};
 use zarr_traits::serde_json::{Map, Value, from_slice};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
-};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, ExtensionType, FillValue, Layout};
 
 use crate::json_text::{Reader, Style};
 
@@ -87,8 +86,9 @@ pub(crate) fn check(repr: &zarr_traits::codec::Repr) -> CodecResult<()> {
 
 #[cfg(test)]
 mod tests {
+    use zarr_traits::extension::{Context, Spec};
     use zarr_traits::serde_json::json;
-    use zarr_traits::{DataType, Limits, Registry, Spec, codec::Context};
+    use zarr_traits::{DataType, Limits, Registry};
 
     use super::*;
     use crate::CODECS;

@@ -7,13 +7,10 @@
 
 use std::sync::Arc;
 
+use zarr_traits::codec::{ArrayArrayCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Entry, FillValue, Scratch, Source,
-    Swap,
-    codec::{
-        ArrayArrayCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize,
-        Repr, too_large,
-    },
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, FillValue, Scratch, Source, Swap,
 };
 
 use crate::stream::reserve;

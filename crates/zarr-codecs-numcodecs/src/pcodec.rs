@@ -23,12 +23,10 @@ use half::f16;
 use pco::data_types::{Number, NumberType};
 use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
-use zarr_traits::byte_len;
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Entry, Region, Scratch, Source, Swap,
-    codec::{
-        ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
-    },
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source, Swap, byte_len,
 };
 
 /// The row of this codec in a registry.

@@ -8,11 +8,10 @@
 //!
 //! Encoding rounds to the nearest multiple of a power of two, computed in `dtype`. Decoding is a cast.
 
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
-use zarr_traits::{
-    CodecError, CodecResult, Entry, Scratch,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecError, CodecResult, Scratch};
 
 use crate::number::{Number, NumberType, Wide, cast, converted, with_number};
 use crate::typed::{self, Filter};

@@ -1,10 +1,9 @@
 //! Codecs of zarr-codecs-core under the names of numcodecs. Only their configurations differ.
 
+use zarr_traits::codec::{Codec, Repr};
+use zarr_traits::extension::{Configuration, Context, Entry};
 use zarr_traits::serde_json::{Map, Value};
-use zarr_traits::{
-    CodecError, CodecResult, Entry,
-    codec::{Codec, Configuration, Context, Repr},
-};
+use zarr_traits::{CodecError, CodecResult};
 
 /// Builds the codec of `entry` with these members as configuration.
 pub(crate) fn codec(

@@ -9,12 +9,9 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{
-    CodecError, CodecResult, Entry, Scratch,
-    codec::{
-        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
-    },
-};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecResult, Scratch};
 
 use crate::stream::reserve;
 
@@ -81,8 +78,9 @@ impl BytesBytesCodec for Shuffle {
 #[cfg(test)]
 mod tests {
     use zarr_engine::Chain;
+    use zarr_traits::extension::{Context, Spec};
     use zarr_traits::serde_json::json;
-    use zarr_traits::{DataType, Limits, Registry, Scratch, Spec, codec::Context};
+    use zarr_traits::{DataType, Limits, Registry, Scratch};
 
     use crate::testing::{bytes_codec, decode, decodes, encode, four, hex, refused, repr, survives, to_hex};
 

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use zarr_traits::codec::{ArrayBytesCodec, BytesBytesCodec, Codec, Repr};
+use zarr_traits::extension::{Configuration, Context, Spec};
+use zarr_traits::heap::{Heap, Slot};
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, ExtensionType, FillValue, Layout, Limits,
-    Region, Registry, Scratch, Source, Spec,
-    codec::{ArrayBytesCodec, BytesBytesCodec, Codec, Configuration, Context, Repr},
-    heap::{Heap, Slot},
+    Region, Registry, Scratch, Source,
 };
 
 use crate::CODECS;

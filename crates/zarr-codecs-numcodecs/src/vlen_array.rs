@@ -11,14 +11,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Entry, Region, Scratch, Source,
-    codec::{
-        ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr,
-        decode_elements, each_element,
-    },
+use zarr_traits::codec::{
+    ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr, decode_elements, each_element,
 };
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::serde_json::Value;
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source};
 
 use crate::number::NumberType;
 use crate::{json_number, object};

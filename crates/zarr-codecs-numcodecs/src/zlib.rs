@@ -10,12 +10,9 @@
 use std::sync::Arc;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
-use zarr_traits::{
-    CodecError, CodecResult, Entry, Scratch,
-    codec::{
-        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
-    },
-};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::{CodecError, CodecResult, Scratch};
 
 use crate::stream::{bound, count, decode_all, encode_within, piece};
 

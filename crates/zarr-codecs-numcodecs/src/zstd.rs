@@ -6,10 +6,9 @@
 //! | `checksum` | whether frames get a checksum of their content; false when absent |
 
 use zarr_codecs_core::zstd;
-use zarr_traits::{
-    CodecResult, Entry,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
-};
+use zarr_traits::CodecResult;
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.zstd", CodecKind::BytesBytes, build));

@@ -36,7 +36,7 @@ macro_rules! store_suite {
 /// array of [`codec::Subject`] with at least one element for each codec.
 ///
 /// ```
-/// # mod my_crate { pub const CODECS: &[zarr_traits::Entry] = &[]; }
+/// # mod my_crate { pub const CODECS: &[zarr_traits::extension::Entry] = &[]; }
 /// use zarr_conformance::codec::Subject;
 /// use zarr_traits::{Registry, serde_json::json};
 ///

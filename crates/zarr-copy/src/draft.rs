@@ -3,7 +3,7 @@
 use zarr_array::Array;
 use zarr_array::meta::codecs::{lossy, portable, rare};
 use zarr_array::meta::{ArrayMeta, Format, Resolved};
-use zarr_array::traits::is_private;
+use zarr_array::traits::extension::is_private;
 use zarr_array::{Limits, Registry};
 
 use crate::change::{Change, Layout};

@@ -14,14 +14,13 @@ use zarr_strided::{Destination, Dims, Swap};
 use elementwise::{Elementwise, ElementwiseRead, ElementwiseUpdate};
 use plain::PlainRead;
 use reorder::{ReorderedRead, ReorderedUpdate, is_same};
-use zarr_traits::Fetching;
 use zarr_traits::codec::{
-    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize,
-    Note, NoteKind, Repr,
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr,
 };
+use zarr_traits::extension::{Configuration, Context, Note, NoteKind, Spec};
 use zarr_traits::partial::{ChunkRead, DecodePart, Known};
 use zarr_traits::update::{ChunkUpdate, InnerChunks, SelectedPart};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch, Spec, inverse, permute};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Fetching, Region, Scratch, inverse, permute};
 
 pub use steps::OptionalCodecs;
 

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use zarr_engine::Chain;
+use zarr_traits::codec::{
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large,
+};
+use zarr_traits::extension::{CodecEntry, Context, Entry, Spec};
 use zarr_traits::serde_json::{self, json};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Entry, FillValue, Limits, Region,
-    Registry, Scratch, Source, Spec, Swap,
-    codec::{
-        ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, Context,
-        EncodedSize, Repr, too_large,
-    },
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, FillValue, Limits, Region,
+    Registry, Scratch, Source, Swap,
 };
 
 /// Stores the elements as they are; refuses chunks of odd length.

@@ -1,9 +1,8 @@
 //! Metadata for new arrays of format 3, in the form that every implementation reads.
 
 use crate::{GRIDS, RectilinearGrid};
-use zarr_traits::{
-    CodecError, DataType, Layout, Limits, Registry, RegularGrid, Spec, codec::Context, is_private,
-};
+use zarr_traits::extension::{Context, Spec, is_private};
+use zarr_traits::{CodecError, DataType, Layout, Limits, Registry, RegularGrid};
 
 use crate::codecs::complete::complete;
 use crate::codecs::{Element, full, zstd};

@@ -7,7 +7,8 @@
 
 use std::fmt;
 
-use zarr_traits::{DataType, ExtensionPoint, is_private, url_names};
+use zarr_traits::DataType;
+use zarr_traits::extension::{ExtensionPoint, is_private, url_names};
 
 use crate::types::DATA_TYPES;
 
@@ -43,7 +44,7 @@ pub(crate) fn in_zarr_python(name: &str) -> bool {
 ///
 /// ```
 /// use zarr_meta::known::is_registered;
-/// use zarr_traits::ExtensionPoint;
+/// use zarr_traits::extension::ExtensionPoint;
 ///
 /// assert!(is_registered(ExtensionPoint::Codec, "gzip"));
 /// assert!(!is_registered(ExtensionPoint::Codec, "numcodecs.zlib")); // in use nevertheless

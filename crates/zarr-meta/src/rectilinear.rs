@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use zarr_traits::codec::{Configuration, summary};
-use zarr_traits::{ChunkGrid, ChunkGridEntry, CodecError, CodecErrorKind, CodecResult, Entry, Run, Spec};
+use zarr_traits::extension::{ChunkGridEntry, Configuration, Entry, Spec, summary};
+use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, CodecResult, Run};
 
 /// The registered chunk grids beyond the core specification, for [`Registry::with`](zarr_traits::Registry::with).
 pub const GRIDS: &[Entry] = &[Entry::ChunkGrid(RectilinearGrid::ENTRY)];

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use zarr_engine::Chain;
+use zarr_traits::codec::Repr;
+use zarr_traits::extension::{Context, Note, NoteKind, Spec};
 use zarr_traits::{
-    ChunkGrid, CodecError, CodecErrorKind, DataType, FillValue, KeyEncoding, Limits, Prefix, Registry, Spec,
+    ChunkGrid, CodecError, CodecErrorKind, DataType, FillValue, KeyEncoding, Limits, Prefix, Registry,
     Storage, StorageTransformer,
-    codec::{Context, Note, NoteKind, Repr},
 };
 
 use crate::diagnostic::{Below, Capped, Code, Diagnostic, Ignore, Sink};

@@ -8,7 +8,7 @@ use zarr_meta::v3::{Extension, GroupDocument};
 use zarr_meta::{
     ArrayBuilder, ArrayMeta, Code, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, Strict,
 };
-use zarr_traits::{Spec, codec::Context};
+use zarr_traits::extension::{Context, Spec};
 
 fn builder() -> ArrayBuilder {
     ArrayMeta::builder([1000, 1000], DataType::Float32).chunks([100, 100])

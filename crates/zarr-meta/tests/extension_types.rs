@@ -8,10 +8,8 @@ use zarr_meta::types::StructType;
 use zarr_meta::{
     ArrayMeta, Code, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, MetaResult, Strict, fill,
 };
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Layout, Spec,
-    codec::{Context, Note},
-};
+use zarr_traits::extension::{Context, Note, Spec};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Layout};
 
 const LITTLE: &str = r#"[{"name":"bytes","configuration":{"endian":"little"}}]"#;
 

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use crate::common::Verdict::{Fine, Tolerated, Unresolved};
 use crate::common::{base, check, open};
 use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Registry};
-use zarr_traits::{
-    ChunkGrid, ChunkGridEntry, CodecError, CodecResult, Destination, Entry, Region, Run, Scratch, Source,
-    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize},
-};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize};
+use zarr_traits::extension::{ChunkGridEntry, CodecEntry, Entry};
+use zarr_traits::{ChunkGrid, CodecError, CodecResult, Destination, Region, Run, Scratch, Source};
 
 fn grid(configuration: &str) -> String {
     format!(r#"{{"name":"regular","configuration":{configuration}}}"#)

@@ -6,10 +6,8 @@ use crate::common::registry;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use zarr_meta::{ArrayMeta, GRIDS, Ignore, MetaErrorKind, RectilinearGrid};
-use zarr_traits::{
-    ChunkGrid, CodecErrorKind, CodecResult, Entry, Limits, Registry, Run, Spec,
-    codec::{Context, Note},
-};
+use zarr_traits::extension::{Context, Entry, Note, Spec};
+use zarr_traits::{ChunkGrid, CodecErrorKind, CodecResult, Limits, Registry, Run};
 
 type Built = CodecResult<(Arc<dyn ChunkGrid>, Vec<Note>)>;
 

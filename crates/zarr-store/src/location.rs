@@ -12,10 +12,7 @@ use std::time::Duration;
 
 use crate::redirects::Redirects;
 use crate::trace::Trace;
-use zarr_traits::BoxFuture;
-use zarr_traits::Key;
-use zarr_traits::Storage;
-use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
+use zarr_traits::{BoxFuture, Key, Storage, StoreError, StoreErrorKind, StoreResult};
 
 /// A scheme of URLs, and the function that opens its stores.
 #[derive(Debug, Clone, Copy)]

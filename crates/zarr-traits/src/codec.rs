@@ -22,7 +22,7 @@
 //!    [`check_shape`](ArrayBytesCodec::check_shape) or [`encoded_shape`](ArrayArrayCodec::encoded_shape), which are
 //!    called when an array is opened. It refuses a chunk only for the values of its elements, with the kind
 //!    [`Value`](crate::CodecErrorKind::Value).
-//! 3. [`build`](CodecEntry::build) returns a codec of the [`kind`](CodecEntry::kind) that the entry states.
+//! 3. An [entry](crate::extension::CodecEntry) builds codecs of the kind that it states.
 //! 4. Every member of a configuration is used, noted or refused, also in nested objects. No value of a member causes a
 //!    panic.
 //! 5. Sizes and shapes are known without the elements, and correct: exact, or an upper bound that grows with the input.
@@ -46,7 +46,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use zarr_traits::{codec::*, *};
+//! use zarr_traits::{codec::*, extension::*, *};
 //!
 //! #[derive(Debug)]
 //! struct Xor(u8);
@@ -91,40 +91,12 @@ use zarr_strided::{Destination, Dims, Source, Swap};
 pub use self::repr::Repr;
 pub use self::steps::{too_large, with_dense, with_runs};
 pub use self::variable::{decode_elements, each_element};
-pub use crate::configuration::{Configuration, Note, NoteKind, summary};
 use crate::error::CodecResult;
-use crate::limits::Limits;
 use crate::partial::{ChunkRead, Known};
 use crate::range::Fetching;
 use crate::region::Region;
-use crate::registry::Registry;
 use crate::scratch::Scratch;
 use crate::update::{ChunkUpdate, InnerChunks, SelectedPart};
-
-/// The surroundings of an extension that is built.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Context<'a> {
-    /// The registry for inner chains and types.
-    pub registry: &'a Registry,
-    /// The limits on what stored data may cause.
-    pub limits: &'a Limits,
-    /// The number of chains, or data types, around this one.
-    pub depth: usize,
-}
-
-impl<'a> Context<'a> {
-    /// Builds the context for the extensions of an array.
-    pub fn new(registry: &'a Registry, limits: &'a Limits) -> Self {
-        Self { registry, limits, depth: 0 }
-    }
-
-    /// Returns the context one level deeper.
-    #[must_use]
-    pub fn inside(self) -> Self {
-        Self { depth: self.depth.saturating_add(1), ..self }
-    }
-}
 
 /// The kind of a codec. It follows from the name alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,36 +118,6 @@ pub enum Codec {
     ArrayBytes(Arc<dyn ArrayBytesCodec>),
     /// Bytes to bytes.
     BytesBytes(Arc<dyn BytesBytesCodec>),
-}
-
-/// The registry entry of a codec: its names and the function that builds it.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct CodecEntry {
-    /// The name in metadata documents.
-    pub name: &'static str,
-    /// Further names that are read but never written.
-    pub aliases: &'static [&'static str],
-    /// The kind of codec that [`build`](Self::build) returns.
-    pub kind: CodecKind,
-    /// Builds the codec.
-    pub build: BuildCodec,
-}
-
-/// A function that builds a codec from its configuration for a representation.
-pub type BuildCodec = fn(&mut Configuration<'_>, &Repr, &Context<'_>) -> CodecResult<Codec>;
-
-impl CodecEntry {
-    /// Builds the entry of codec `name`; `build` must return codecs of the given kind.
-    pub const fn new(name: &'static str, kind: CodecKind, build: BuildCodec) -> Self {
-        Self { name, aliases: &[], kind, build }
-    }
-
-    /// Adds further names that are read but never written.
-    #[must_use]
-    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
-        Self { aliases, ..self }
-    }
 }
 
 /// The size of encoded data in bytes.

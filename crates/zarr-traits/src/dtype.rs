@@ -11,12 +11,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use zarr_strided::{Swap, swap_in_place};
 
-use crate::codec::{Configuration, Context};
 use crate::error::{CodecError, CodecResult};
 use crate::fill::FillValue;
 use crate::heap::Slot;
 use crate::point::ExtensionPoint;
-use crate::registry::NamedEntry;
 use zarr_number::{FloatFormat, Numeric};
 
 /// The layout of one element in memory.
@@ -310,10 +308,6 @@ pub trait ExtensionType: Any + Debug + Send + Sync {
     /// If `fill` is not an element of this type.
     fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value>;
 }
-
-/// Builds a data type from its configuration.
-pub type DataTypeEntry =
-    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn ExtensionType>>>;
 
 #[cfg(test)]
 mod tests {

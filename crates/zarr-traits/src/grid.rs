@@ -2,14 +2,11 @@
 
 use std::fmt::Debug;
 use std::ops::Range;
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use zarr_strided::Dims;
 
-use crate::codec::{Configuration, Context, NoteKind};
 use crate::error::{CodecError, CodecResult};
-use crate::registry::NamedEntry;
 
 /// A chunk grid. It divides each dimension independently; the chunks are the product of these divisions.
 ///
@@ -82,10 +79,6 @@ fn have_same_start(a: Vec<Run>, b: Vec<Run>) -> bool {
     true
 }
 
-/// Builds a chunk grid from its configuration and the shape of the array.
-pub type ChunkGridEntry =
-    NamedEntry<fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>>;
-
 /// The `regular` grid: chunks of one shape.
 ///
 /// Rules: [the regular grid](https://github.com/zarr-rs/zarr/blob/main/docs/specification/grids-and-keys.md#c.1).
@@ -111,36 +104,6 @@ impl RegularGrid {
     pub fn chunk_shape(&self) -> &[u64] {
         &self.0
     }
-
-    /// The registry entry of the grid.
-    pub const ENTRY: ChunkGridEntry = ChunkGridEntry::new("regular", build_regular);
-}
-
-fn build_regular(
-    configuration: &mut Configuration<'_>,
-    shape: &[u64],
-    _: &Context<'_>,
-) -> CodecResult<Arc<dyn ChunkGrid>> {
-    let mut chunk = configuration.lengths("chunk_shape")?;
-    if chunk.len() != shape.len() {
-        return Err(CodecError::configuration(format!(
-            "chunk_shape has {} dimensions, the array has {}",
-            chunk.len(),
-            shape.len()
-        )));
-    }
-    for (dim, (chunk, length)) in chunk.iter_mut().zip(shape).enumerate() {
-        // Zarr v3 core 3.0 allowed 0 for an empty dimension, and zarr-python wrote it.
-        if *chunk == 0 && *length == 0 {
-            configuration.note_as(
-                NoteKind::ZeroChunk,
-                "chunk_shape",
-                format!("chunk_shape[{dim}] is 0, read as 1"),
-            );
-            *chunk = 1;
-        }
-    }
-    Ok(Arc::new(RegularGrid::new(chunk)?))
 }
 
 impl ChunkGrid for RegularGrid {

@@ -3,7 +3,9 @@
 //!
 //! ```
 //! use zarr_traits::kernel::{self, Kernel};
-//! use zarr_traits::{CodecResult, Entry, Scratch, codec::{CodecEntry, CodecKind}};
+//! use zarr_traits::codec::CodecKind;
+//! use zarr_traits::extension::{CodecEntry, Entry};
+//! use zarr_traits::{CodecResult, Scratch};
 //!
 //! /// Bytes with all bits inverted.
 //! #[derive(Debug)]

@@ -1,13 +1,8 @@
 //! Chunk key encodings: the keys of chunks.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use zarr_strided::Dims;
-
-use crate::codec::{Configuration, Context};
-use crate::error::{CodecError, CodecResult};
-use crate::registry::NamedEntry;
 
 /// Converts the grid index of a chunk to its key, relative to the array, and back.
 pub trait KeyEncoding: Debug + Send + Sync {
@@ -17,10 +12,6 @@ pub trait KeyEncoding: Debug + Send + Sync {
     /// Returns the index for `key` in a grid of `rank` dimensions, or `None` if `key` is not a chunk key.
     fn decode(&self, key: &str, rank: usize) -> Option<Dims>;
 }
-
-/// Builds a key encoding from its configuration.
-pub type KeyEncodingEntry =
-    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn KeyEncoding>>>;
 
 /// The two key encodings of the core: `default` (`c/1/23`) and `v2` (`1.23`).
 ///
@@ -41,27 +32,6 @@ impl CoreKeyEncoding {
     /// Returns the encoding of the index alone. `separator` is `.` or `/`.
     pub fn v2_with(separator: char) -> Self {
         Self { first: "", separator, empty: "0" }
-    }
-
-    /// The registry entry of `default`.
-    pub const DEFAULT: KeyEncodingEntry = KeyEncodingEntry::new("default", |configuration, _| {
-        Ok(Arc::new(Self::default_with(separator(configuration, '/')?)))
-    });
-
-    /// The registry entry of `v2`.
-    pub const V2: KeyEncodingEntry = KeyEncodingEntry::new("v2", |configuration, _| {
-        Ok(Arc::new(Self::v2_with(separator(configuration, '.')?)))
-    });
-}
-
-fn separator(configuration: &mut Configuration<'_>, default: char) -> CodecResult<char> {
-    match configuration.optional_string("separator")? {
-        None => Ok(default),
-        Some("/") => Ok('/'),
-        Some(".") => Ok('.'),
-        Some(other) => {
-            Err(CodecError::configuration(format!("separator is {other:?}, it must be \"/\" or \".\"")))
-        }
     }
 }
 

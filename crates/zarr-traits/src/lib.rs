@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 pub mod codec;
-mod configuration;
 mod dtype;
 mod error;
+pub mod extension;
 mod fill;
 mod future;
 mod grid;
@@ -16,7 +16,6 @@ pub mod partial;
 mod point;
 mod range;
 mod region;
-mod registry;
 mod scratch;
 mod storage;
 pub mod store;
@@ -30,19 +29,18 @@ pub use zarr_number as number;
 pub use zarr_strided as strided;
 pub use zarr_strided::{Destination, Dims, Source, Swap};
 
-pub use dtype::{DataType, DataTypeEntry, ExtensionType, Layout};
+pub use dtype::{DataType, ExtensionType, Layout};
 pub use error::{CodecError, CodecErrorKind, CodecResult, StoreError, StoreErrorKind, StoreResult};
+pub use extension::registry::Registry;
 pub use fill::FillValue;
 pub use future::{BoxFuture, block_on, ready};
-pub use grid::{ChunkGrid, ChunkGridEntry, RegularGrid, Run};
+pub use grid::{ChunkGrid, RegularGrid, Run};
 pub use key::{Key, Prefix, SEGMENT_MAX};
-pub use key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
+pub use key_encoding::{CoreKeyEncoding, KeyEncoding};
 pub use limits::Limits;
-pub use point::ExtensionPoint;
 pub use range::{ByteRange, Fetching, Span};
 pub use region::{Region, byte_len, inverse, permute};
-pub use registry::{Entry, NamedEntry, Registry, Spec, is_private, url_names};
 pub use scratch::{Buffer, Scratch};
 pub use storage::{Reply, Storage};
-pub use transformer::{StorageTransformer, TransformerEntry};
+pub use transformer::StorageTransformer;
 pub use version::Version;

@@ -5,12 +5,8 @@
 //! document of the array does not pass through it.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
-use crate::codec::{Configuration, Context};
-use crate::error::CodecResult;
 use crate::key::Prefix;
-use crate::registry::NamedEntry;
 use crate::storage::Storage;
 
 /// Wraps the storage of one array.
@@ -24,7 +20,3 @@ pub trait StorageTransformer: Debug + Send + Sync {
     /// tools that do not know the transformer can copy or delete the array with everything below it.
     fn wrap(&self, storage: &Storage, node: &Prefix) -> Storage;
 }
-
-/// Builds a storage transformer from its configuration.
-pub type TransformerEntry =
-    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn StorageTransformer>>>;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
-use zarr_traits::{codec::*, *};
+use zarr_traits::{codec::*, extension::*, *};
 
 /// For a registry: `zarr_array::standard().with(CODECS)`.
 pub const CODECS: &[Entry] =

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use zarr_traits::serde_json::{Map, Value, json};
-use zarr_traits::{codec::*, kernel::elementwise, *};
+use zarr_traits::{codec::*, extension::*, kernel::elementwise, *};
 
 /// For a registry: `zarr_array::standard().with(TABLE)`.
 pub const TABLE: &[Entry] = &[

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use zarr_array::meta::json::Value as Json;
 use zarr_array::meta::{Ignore, fill};
-use zarr_array::traits::codec::Context;
-use zarr_array::traits::{DataType, Limits, Spec};
+use zarr_array::traits::extension::{Context, Spec};
+use zarr_array::traits::{DataType, Limits};
 use zarr_array::{Registry, standard};
 
 /// A data type as documents write it, its fill value, and more elements in the form of fill values.

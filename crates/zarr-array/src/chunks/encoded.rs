@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use zarr_strided::Destination;
-use zarr_traits::Span;
 use zarr_traits::codec::EncodedSize;
 use zarr_traits::partial::{Job, Known};
 use zarr_traits::store::ReadVersion;
-use zarr_traits::{ByteRange, Bytes, Dims, Key, Region, RegularGrid, Scratch, byte_len};
+use zarr_traits::{ByteRange, Bytes, Dims, Key, Region, RegularGrid, Scratch, Span, byte_len};
 
 use super::Chunks;
 use crate::array::Array;

@@ -6,13 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_engine::KeyGuard;
 use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
-use zarr_traits::byte_len;
-use zarr_traits::{
-    Buffer, Bytes, Dims, Key, Region, Scratch, Version,
-    heap::Heap,
-    inverse, permute,
-    store::{Answer, Op, Outcome, Put, PutMode, ReadVersion},
-};
+use zarr_traits::heap::Heap;
+use zarr_traits::store::{Answer, Op, Outcome, Put, PutMode, ReadVersion};
+use zarr_traits::{Buffer, Bytes, Dims, Key, Region, Scratch, Version, byte_len, inverse, permute};
 
 use super::plan::WritePlan;
 use super::ranges::{Ranges, spans};

@@ -11,12 +11,9 @@ use std::time::Duration;
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
-use zarr_array::traits::{
-    BoxFuture, ByteRange, Key, Prefix, Spec, StoreResult,
-    codec::Context,
-    serde_json,
-    store::{Answer, Capabilities, Drive, Op, Store},
-};
+use zarr_array::traits::extension::{Context, Spec};
+use zarr_array::traits::store::{Answer, Capabilities, Drive, Op, Store};
+use zarr_array::traits::{BoxFuture, ByteRange, Key, Prefix, StoreResult, serde_json};
 use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, Limits, Storage, block_on, standard};
 use zarr_conformance::instruments::Counting;
 use zarr_store::MemoryStore;

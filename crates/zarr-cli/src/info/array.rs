@@ -6,7 +6,8 @@ use zarr_array::meta::ArrayMeta;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
-use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix, codec::Context};
+use zarr_array::traits::extension::Context;
+use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
 use zarr_array::{DataType, Diagnostic, Format, Limits, Storage};
 
 use super::{diagnostics, end, head};

@@ -4,11 +4,12 @@
 use zarr_codec_sharding::ENTRY;
 use zarr_codecs_core::CODECS;
 use zarr_engine::Chain;
+use zarr_traits::codec::Repr;
+use zarr_traits::extension::{Context, Entry, Note, Spec};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{
-    ByteRange, Bytes, CodecError, CodecResult, DataType, Destination, Entry, Fetching, FillValue, Limits,
-    Region, Registry, Scratch, Source, Spec,
-    codec::{Context, Note, Repr},
+    ByteRange, Bytes, CodecError, CodecResult, DataType, Destination, Fetching, FillValue, Limits, Region,
+    Registry, Scratch, Source,
 };
 
 pub(crate) const FETCHING: Fetching = Fetching::new(4096, 1 << 20, 1);

@@ -2,12 +2,11 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "tests only; each test binary uses some of it")]
 
 use zarr_engine::Chain;
+use zarr_traits::codec::Repr;
+use zarr_traits::extension::{Context, Note, Spec};
 use zarr_traits::serde_json::Value;
 use zarr_traits::strided::bytes_of;
-use zarr_traits::{
-    CodecResult, DataType, Destination, FillValue, Limits, Region, Registry, Scratch, Source, Spec,
-    codec::{Context, Note, Repr},
-};
+use zarr_traits::{CodecResult, DataType, Destination, FillValue, Limits, Region, Registry, Scratch, Source};
 
 pub(crate) fn open(
     name: &str,

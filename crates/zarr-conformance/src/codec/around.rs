@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use zarr_traits::byte_len;
+use zarr_traits::codec::{
+    ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, decode_elements, each_element, too_large,
+};
+use zarr_traits::extension::{CodecEntry, Entry};
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::strided::swap_in_place;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Entry, ExtensionType, FillValue, Layout,
-    Region, Scratch, Source, Swap,
-    codec::{
-        ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, decode_elements,
-        each_element, too_large,
-    },
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, ExtensionType, FillValue, Layout, Region,
+    Scratch, Source, Swap, byte_len,
 };
 
 /// A codec to little-endian elements, which a chain knows how to read in parts.

@@ -2,11 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use zarr_traits::CodecErrorKind;
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{Note, Spec};
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{
-    CodecErrorKind, Spec,
-    codec::{Codec, CodecKind, Note, Repr},
-};
 
 use super::chunk::Worker;
 use super::subject::Bench;

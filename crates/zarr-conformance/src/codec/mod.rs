@@ -12,7 +12,8 @@ mod size;
 mod subject;
 mod whole;
 
-use zarr_traits::{Entry, ExtensionPoint, Registry};
+use zarr_traits::Registry;
+use zarr_traits::extension::{Entry, ExtensionPoint};
 
 use crate::report::{Failure, Failures, Rule, watched};
 use subject::Bench;
@@ -24,7 +25,7 @@ pub use subject::Subject;
 /// use zarr_conformance::codec::{Subject, check};
 /// use zarr_traits::serde_json::json;
 /// # use std::sync::Arc;
-/// # use zarr_traits::{codec::*, *};
+/// # use zarr_traits::{codec::*, extension::*, *};
 /// # #[derive(Debug)]
 /// # struct Xor(u8);
 /// # impl BytesBytesCodec for Xor {

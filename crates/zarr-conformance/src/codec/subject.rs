@@ -5,11 +5,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use zarr_engine::Chain;
+use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Note, Spec};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecResult, DataType, FillValue, Limits, Registry, Spec,
-    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Note, Repr},
-};
+use zarr_traits::{CodecResult, DataType, FillValue, Limits, Registry};
 
 use super::around::{self, HIDDEN, OPEN, UNSIZED};
 use super::chunk::{Chunk, Pattern, Worker};

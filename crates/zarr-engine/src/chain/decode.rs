@@ -5,11 +5,8 @@ use std::ops::Range;
 use zarr_strided::{Destination, Source, Swap, swap_in_place};
 
 use super::{Chain, Named, mismatch};
-use zarr_traits::byte_len;
 use zarr_traits::codec::{BytesBytesCodec, EncodedSize};
-use zarr_traits::{Buffer, Scratch};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
-use zarr_traits::{Region, permute};
+use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, Region, Scratch, byte_len, permute};
 
 /// Partial decoding is used if the needed span is below this share of the chunk.
 const SPAN_SHARE: (usize, usize) = (3, 4);

@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use zarr_strided::{Destination, Source};
 
 use super::Chain;
-use zarr_traits::Scratch;
-use zarr_traits::byte_len;
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch, byte_len};
 
 impl Chain {
     /// Appends the encoded form of the chunk `src` to `out`.

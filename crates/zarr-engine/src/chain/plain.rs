@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use zarr_strided::{Dims, Swap};
 
-use zarr_traits::Region;
 use zarr_traits::partial::{ChunkRead, Job, Piece};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
-use zarr_traits::{Fetching, Span};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Fetching, Region, Span};
 
 /// The most pieces of one read; each takes about two hundred bytes of memory.
 const MOST: u64 = 1 << 20;

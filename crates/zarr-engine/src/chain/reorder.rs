@@ -5,12 +5,9 @@ use zarr_strided::{Dims, Source};
 
 use super::Chain;
 use crate::piece::reordered;
-use zarr_traits::ByteRange;
-use zarr_traits::Scratch;
 use zarr_traits::partial::{ChunkRead, Known, Piece};
 use zarr_traits::update::{ChunkUpdate, JoinedObject, NewInner};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
-use zarr_traits::{Region, inverse, permute};
+use zarr_traits::{ByteRange, CodecError, CodecErrorKind, CodecResult, Region, Scratch, inverse, permute};
 
 impl Chain {
     /// Returns the order of dimensions that the array → bytes codec sees: its dimension `i` is dimension `order[i]` of

@@ -1,12 +1,9 @@
 //! Bytes → bytes codecs inside another codec, which chooses the codecs to apply for each chunk. **For codec authors.**
 
 use super::{Named, build_codec, check_nesting};
-use zarr_traits::CodecResult;
-use zarr_traits::Spec;
-use zarr_traits::codec::{
-    BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize, Note, Repr,
-};
-use zarr_traits::{Buffer, Scratch};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::extension::{Configuration, Context, Note, Spec};
+use zarr_traits::{Buffer, CodecResult, Scratch};
 
 /// A list of bytes → bytes codecs, each of which may or may not be applied.
 #[derive(Debug)]

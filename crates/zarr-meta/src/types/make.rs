@@ -1,7 +1,8 @@
 //! Data types beyond the core, by their usual names.
 
 use serde_json::{Map, Value, json};
-use zarr_traits::{DataType, Limits, Registry, Spec, codec::Context};
+use zarr_traits::extension::{Context, Spec};
+use zarr_traits::{DataType, Limits, Registry};
 
 use crate::error::{MetaError, MetaResult};
 

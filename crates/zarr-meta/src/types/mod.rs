@@ -29,11 +29,9 @@ mod raw_bytes;
 mod structs;
 
 use serde_json::{Map, Value};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataTypeEntry, Entry, FillValue, Limits,
-    codec::{Configuration, Context},
-    number::{FloatFormat, Numeric},
-};
+use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
+use zarr_traits::number::{FloatFormat, Numeric};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, FillValue, Limits};
 
 pub use self::make::{datetime64, fixed_length_utf32, named, null_terminated_bytes, structure, timedelta64};
 pub(crate) use self::numbers::NumberType;

@@ -10,10 +10,8 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use zarr_traits::{
-    CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
-    codec::{Configuration, Context},
-};
+use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
+use zarr_traits::{CodecResult, ExtensionType, FillValue, Layout};
 
 use super::{length_bytes, not_an_element, of_size, unexpected, with_length};
 use crate::fill::base64;

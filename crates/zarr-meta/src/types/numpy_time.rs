@@ -11,10 +11,8 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use zarr_traits::{
-    CodecError, CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
-    codec::{Configuration, Context},
-};
+use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
+use zarr_traits::{CodecError, CodecResult, ExtensionType, FillValue, Layout};
 
 use super::{not_an_element, unexpected};
 

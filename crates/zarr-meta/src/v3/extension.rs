@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use zarr_traits::Spec;
+use zarr_traits::extension::Spec;
 
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;

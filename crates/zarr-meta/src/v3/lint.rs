@@ -1,7 +1,7 @@
 //! Advice about valid metadata that some implementation cannot read, or reads wrongly.
 
 use crate::RectilinearGrid;
-use zarr_traits::ExtensionPoint;
+use zarr_traits::extension::ExtensionPoint;
 
 use super::sharding::Sharding;
 use super::{ArrayDocument, Extension, GroupDocument};

@@ -15,12 +15,13 @@ use zarr_meta::{
     ArrayMeta, Code, DATA_TYPES, Diagnostic, Limits, MetaError, MetaErrorKind, MetaResult, Registry,
     Resolved, Severity, Sink, Strict,
 };
+use zarr_traits::codec::{
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr,
+};
+use zarr_traits::extension::{CodecEntry, Entry, TransformerEntry};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Entry, Layout, Prefix, Region, Scratch,
-    Source, Storage, StorageTransformer, TransformerEntry,
-    codec::{
-        ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, Repr,
-    },
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Layout, Prefix, Region, Scratch, Source,
+    Storage, StorageTransformer,
 };
 
 pub const BASE: [(&str, &str); 9] = [
@@ -135,9 +136,9 @@ pub fn registry() -> Registry {
     let codec =
         |name, aliases, kind, build| Entry::Codec(CodecEntry::new(name, kind, build).with_aliases(aliases));
     let bytes: fn(
-        &mut zarr_traits::codec::Configuration<'_>,
+        &mut zarr_traits::extension::Configuration<'_>,
         &Repr,
-        &zarr_traits::codec::Context<'_>,
+        &zarr_traits::extension::Context<'_>,
     ) -> CodecResult<Codec> = |c, repr, _| {
         let (_, unit) = repr.fixed()?;
         let unit = if matches!(repr.data_type.layout(), Layout::Packed { .. }) { 2 } else { unit };

@@ -12,7 +12,7 @@ use crate::scratch::Scratch;
 /// partial reads and the fill value follow from that. Elements are in the byte order of this machine.
 ///
 /// ```
-/// # use zarr_traits::{codec::*, *};
+/// # use zarr_traits::{codec::*, extension::*, *};
 /// // float64 as float32: the build function of a codec
 /// fn build(repr: &Repr) -> CodecResult<Codec> {
 ///     let narrow = |n: [u8; 8]| Ok((f64::from_ne_bytes(n) as f32).to_ne_bytes());

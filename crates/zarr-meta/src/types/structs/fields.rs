@@ -3,10 +3,8 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Layout, Limits, Swap,
-    codec::{Configuration, Context},
-};
+use zarr_traits::extension::{Configuration, Context};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Layout, Limits, Swap};
 
 use super::{Field, Form};
 use crate::types::element_size;

@@ -19,10 +19,8 @@ use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use zarr_traits::{
-    CodecResult, DataType, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
-    codec::{Configuration, Context},
-};
+use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
+use zarr_traits::{CodecResult, DataType, ExtensionType, FillValue, Layout};
 
 use super::not_an_element;
 use crate::diagnostic::Ignore;

@@ -3,67 +3,41 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
-use crate::codec::{CodecEntry, Configuration, Context, Note};
-use crate::dtype::{DataType, DataTypeEntry};
+use crate::codec::{Codec, CodecKind, Repr};
+use crate::dtype::{DataType, ExtensionType};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::grid::{ChunkGrid, ChunkGridEntry, RegularGrid};
-use crate::key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
+use crate::grid::ChunkGrid;
+use crate::key_encoding::KeyEncoding;
+use crate::limits::Limits;
 use crate::point::ExtensionPoint;
-use crate::transformer::{StorageTransformer, TransformerEntry};
+use crate::transformer::StorageTransformer;
 
-/// An extension object of a metadata document, at any of the five extension points.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spec {
-    /// The name.
-    pub name: String,
-    /// The members of the configuration.
-    pub configuration: Map<String, Value>,
-    /// `must_understand`; true if the document does not have it.
-    pub must_understand: bool,
+use super::configuration::Configuration;
+use super::note::Note;
+use super::spec::{Spec, is_private, url_names};
+
+/// The surroundings of an extension that is built.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Context<'a> {
+    /// The registry for inner chains and types.
+    pub registry: &'a Registry,
+    /// The limits on what stored data may cause.
+    pub limits: &'a Limits,
+    /// The number of chains, or data types, around this one.
+    pub depth: usize,
 }
 
-impl Spec {
-    /// An extension without configuration.
-    pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), configuration: Map::new(), must_understand: true }
+impl<'a> Context<'a> {
+    /// Builds the context for the extensions of an array.
+    pub fn new(registry: &'a Registry, limits: &'a Limits) -> Self {
+        Self { registry, limits, depth: 0 }
     }
 
-    /// Adds a member to the configuration.
-    ///
-    /// ```
-    /// let gzip = zarr_traits::Spec::named("gzip").with("level", 5);
-    /// ```
+    /// Returns the context one level deeper.
     #[must_use]
-    pub fn with(mut self, member: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.configuration.insert(member.into(), value.into());
-        self
-    }
-
-    /// Builds an extension with the members of the object `configuration`.
-    ///
-    /// ```
-    /// # use zarr_traits::{CodecError, Spec};
-    /// use serde_json::json;
-    /// let gzip = Spec::new("gzip", json!({ "level": 5 }))?;
-    /// assert!(Spec::new("gzip", json!(5)).is_err());
-    /// # Ok::<(), CodecError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`CodecErrorKind::Configuration`] if `configuration` is neither an object nor `null`, which means no
-    /// configuration.
-    pub fn new(name: impl Into<String>, configuration: Value) -> CodecResult<Self> {
-        let name = name.into();
-        match configuration {
-            Value::Object(configuration) => Ok(Self { configuration, ..Self::named(name) }),
-            Value::Null => Ok(Self::named(name)),
-            other => {
-                let message = format!("the configuration of {name:?} must be an object, not {other}");
-                Err(CodecError::configuration(message).at("/configuration"))
-            }
-        }
+    pub fn inside(self) -> Self {
+        Self { depth: self.depth.saturating_add(1), ..self }
     }
 }
 
@@ -83,6 +57,52 @@ impl<F: Copy> NamedEntry<F> {
     /// The extension `name`, built by `build`.
     pub const fn new(name: &'static str, build: F) -> Self {
         Self { name, aliases: &[], build }
+    }
+
+    /// Adds further names that are read but never written.
+    #[must_use]
+    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+}
+
+/// The entry of a data type.
+pub type DataTypeEntry =
+    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn ExtensionType>>>;
+
+/// The entry of a chunk grid, built from its configuration and the shape of the array.
+pub type ChunkGridEntry =
+    NamedEntry<fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>>;
+
+/// The entry of a chunk key encoding.
+pub type KeyEncodingEntry =
+    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn KeyEncoding>>>;
+
+/// The entry of a storage transformer.
+pub type TransformerEntry =
+    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn StorageTransformer>>>;
+
+/// The registry entry of a codec: its names and the function that builds it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct CodecEntry {
+    /// The name in metadata documents.
+    pub name: &'static str,
+    /// Further names that are read but never written.
+    pub aliases: &'static [&'static str],
+    /// The kind of codec that [`build`](Self::build) returns.
+    pub kind: CodecKind,
+    /// Builds the codec.
+    pub build: BuildCodec,
+}
+
+/// A function that builds a codec from its configuration for a representation.
+pub type BuildCodec = fn(&mut Configuration<'_>, &Repr, &Context<'_>) -> CodecResult<Codec>;
+
+impl CodecEntry {
+    /// Builds the entry of codec `name`; `build` must return codecs of the given kind.
+    pub const fn new(name: &'static str, kind: CodecKind, build: BuildCodec) -> Self {
+        Self { name, aliases: &[], kind, build }
     }
 
     /// Adds further names that are read but never written.
@@ -138,7 +158,7 @@ impl Entry {
 /// Rules: [looking names up](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#k.2).
 ///
 /// ```
-/// # use zarr_traits::{Registry, Entry, CodecError};
+/// # use zarr_traits::{CodecError, Registry, extension::Entry};
 /// # const MY_CODECS: &[Entry] = &[];
 /// let registry = Registry::core().with(MY_CODECS)?;
 /// # Ok::<(), CodecError>(())
@@ -151,14 +171,9 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Returns the extensions of the core specification that need no other crate: the `regular` grid and the `default`
-    /// and `v2` chunk key encodings. The core data types are always known.
-    pub fn core() -> Self {
-        Self { tables: Arc::default(), public: false }.overriding(&[
-            Entry::ChunkGrid(RegularGrid::ENTRY),
-            Entry::KeyEncoding(CoreKeyEncoding::DEFAULT),
-            Entry::KeyEncoding(CoreKeyEncoding::V2),
-        ])
+    /// Returns the registry without entries. The core data types are always known.
+    pub(super) fn empty() -> Self {
+        Self { tables: Arc::default(), public: false }
     }
 
     /// Returns this registry with the entries of `table`.
@@ -300,22 +315,6 @@ impl Registry {
     }
 }
 
-/// Returns the codec names that a URL may stand for, in the order to try them: early versions of zarrs wrote such URLs,
-/// and some of them name a codec of numcodecs.
-pub fn url_names(url: &str) -> Option<[String; 3]> {
-    let numcodecs = |name: &str| format!("numcodecs.{name}");
-    if let Some(name) = url.strip_prefix("https://numcodecs.dev/") {
-        return Some([numcodecs(name), name.to_owned(), name.replace('_', "-")]);
-    }
-    let (_kind, name) = url.strip_prefix("https://codec.zarrs.dev/")?.split_once('/')?;
-    Some([name.to_owned(), name.replace('_', "-"), numcodecs(name)])
-}
-
-/// Whether a name is private: it has a `:` and is not a URL, so documents of format 3 cannot use it.
-pub fn is_private(name: &str) -> bool {
-    name.contains(':') && !name.contains("://") && !name.starts_with("urn:")
-}
-
 /// Returns the name of the core type behind another name, and whether that other name is registered. Any other name is
 /// returned as it is.
 fn core_name(name: &str) -> (&str, bool) {
@@ -341,7 +340,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::limits::Limits;
+    use crate::extension::core::{DEFAULT, REGULAR};
 
     #[test]
     fn names_are_found_at_their_own_extension_point() {
@@ -375,16 +374,16 @@ mod tests {
     #[test]
     fn with_refuses_a_taken_name_and_overriding_replaces_it() {
         let registry = Registry::core();
-        let again = [Entry::ChunkGrid(RegularGrid::ENTRY)];
+        let again = [Entry::ChunkGrid(REGULAR)];
         assert!(registry.with(&again).is_err()); // rule K8
-        let empty = Registry { tables: Arc::default(), public: false };
+        let empty = Registry::empty();
         assert!(empty.with(&[again[0], again[0]]).is_err());
         let _ = registry.overriding(&again);
     }
 
     #[test]
     fn private_names_are_for_older_formats() {
-        let named = |name| Entry::KeyEncoding(KeyEncodingEntry { name, ..CoreKeyEncoding::DEFAULT });
+        let named = |name| Entry::KeyEncoding(KeyEncodingEntry { name, ..DEFAULT });
         let all = Registry::core().overriding(&[named("a:b"), named("https://a.b/c"), named("urn:x:y")]);
         for (name, public) in [("default", true), ("a:b", false), ("https://a.b/c", true), ("urn:x:y", true)]
         {
