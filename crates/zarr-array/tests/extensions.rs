@@ -5,12 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use zarr_array::blocking::Array;
-use zarr_array::meta::{Code, DATA_TYPES, known};
-use zarr_array::{
-    ArrayError, ArrayErrorKind, ArrayMeta, DataType, Diagnostic, FillValue, Limits, NdVec, OpenOptions,
-    Registry, Storage, block_on, standard,
-};
 use zarr_array::meta::GRIDS;
+use zarr_array::meta::{Code, DATA_TYPES, known};
 use zarr_array::traits::codec::{ArrayArrayCodec, Codec, CodecKind, Repr};
 use zarr_array::traits::extension::core::{REGULAR, V2};
 use zarr_array::traits::extension::{
@@ -21,16 +17,20 @@ use zarr_array::traits::{
     CodecError, CodecErrorKind, CodecResult, Destination, Dims, ExtensionType, Key, Layout, Prefix, Scratch,
     Source, StorageTransformer, Swap,
 };
+use zarr_array::{
+    ArrayError, ArrayErrorKind, ArrayMeta, DataType, Diagnostic, FillValue, Limits, NdVec, OpenOptions,
+    Registry, Storage, block_on, standard,
+};
 use zarr_conformance::instruments::Counting;
 use zarr_store::{MemoryStore, Prefixed};
 
 /// An extension of these tests for each extension point.
 const OWN: &[Entry] = &[
-    Entry::Codec(CodecEntry::new("test.same", CodecKind::ArrayArray, same).with_aliases(&["test.older"])),
+    Entry::Codec(CodecEntry::aliased("test.same", &["test.older"], CodecKind::ArrayArray, same)),
     Entry::Codec(CodecEntry::new("test.typed", CodecKind::ArrayArray, typed)),
-    Entry::DataType(DataTypeEntry::new("test.same", |_, _| Ok(Arc::new(Word))).with_aliases(&["test.older"])),
-    Entry::ChunkGrid(ChunkGridEntry::new("test.same", REGULAR.build)),
-    Entry::KeyEncoding(KeyEncodingEntry::new("test.same", V2.build)),
+    Entry::DataType(DataTypeEntry::aliased("test.same", &["test.older"], |_, _| Ok(Arc::new(Word)))),
+    Entry::ChunkGrid(ChunkGridEntry::new("test.same", |c, shape, context| REGULAR.build(c, shape, context))),
+    Entry::KeyEncoding(KeyEncodingEntry::new("test.same", |c, context| V2.build(c, context))),
     Entry::Transformer(TransformerEntry::new("test.same", |_, _| Ok(Arc::new(Aside)))),
 ];
 
@@ -450,9 +450,9 @@ fn k8_only_overriding_replaces_a_registered_name() {
         assert!(e.to_string() == words || e.to_string().contains("test.typed"), "{e}");
         let _ = registry.overriding(std::slice::from_ref(entry));
     }
-    let gzip = Entry::Codec(CodecEntry::new("gzip", CodecKind::ArrayArray, same));
-    assert!(registry.with(&[gzip]).is_err());
-    assert_eq!(registry.overriding(&[gzip]).codec("gzip").unwrap().kind, CodecKind::ArrayArray);
+    let gzip = [Entry::Codec(CodecEntry::new("gzip", CodecKind::ArrayArray, same))];
+    assert!(registry.with(&gzip).is_err());
+    assert_eq!(registry.overriding(&gzip).codec("gzip").unwrap().kind(), CodecKind::ArrayArray);
     for core in ["int32", "r8", "binary"] {
         let entry = DataTypeEntry::new(core, |_, _| Ok(Arc::new(Word)));
         assert!(registry.with(&[Entry::DataType(entry)]).is_err(), "{core} is a core type");

@@ -110,7 +110,7 @@ fn pair(registry: &Registry, t: &table::Type, codec: &str, kind: CodecKind) -> c
 fn d_02_types_and_codecs_combine_as_the_table_says() {
     let registry = table::registry();
     let codecs = registry.codec_names().into_iter().filter(|name| !name.contains(':'));
-    let codecs: Vec<_> = codecs.map(|name| (name, registry.codec(name).unwrap().kind)).collect();
+    let codecs: Vec<_> = codecs.map(|name| (name, registry.codec(name).unwrap().kind())).collect();
     let mut made = String::from(
         "Data types by codecs. x: elements are read as written; ~: digits are lost, but only once; !: the write\n\
          fails for elements that the codec cannot represent; a dot: opening the array fails.\n\n",

@@ -6,14 +6,14 @@ use crate::common::{self, Odd, chains, numbers, sharded};
 use proptest::prelude::*;
 use serde_json::json;
 use zarr_array::blocking::Array;
+use zarr_array::meta::RectilinearGrid;
 use zarr_array::meta::v3::Extension;
+use zarr_array::traits::Key;
+use zarr_array::traits::extension::Entry;
 use zarr_array::{
     ArrayErrorKind, ArrayMeta, Axis, CreateOptions, CutElements, DataType, EmptyChunks, ExistingNode, Limits,
     NdVec, OpenOptions, Storage, block_on, standard,
 };
-use zarr_array::meta::RectilinearGrid;
-use zarr_array::traits::Key;
-use zarr_array::traits::extension::Entry;
 use zarr_conformance::instruments::Counting;
 use zarr_store::MemoryStore;
 

@@ -26,7 +26,7 @@ use crate::codec::{Mode, codec, seen};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry::new("zfp", CodecKind::ArrayBytes, build).with_aliases(&["zarrs.zfp"]));
+    Entry::Codec(CodecEntry::aliased("zfp", &["zarrs.zfp"], CodecKind::ArrayBytes, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let (scalar, dims) = seen(repr)?;

@@ -29,7 +29,7 @@ use zarr_traits::{
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry::new("bytes", CodecKind::ArrayBytes, build).with_aliases(&["endian"]));
+    Entry::Codec(CodecEntry::aliased("bytes", &["endian"], CodecKind::ArrayBytes, build));
 
 /// The registry entry of `bytes:fields`.
 pub const FIELDS: Entry = Entry::Codec(CodecEntry::new("bytes:fields", CodecKind::ArrayBytes, build_fields));

@@ -63,7 +63,7 @@ pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesByt
     let context = Context::new(&registry, &limits);
     let repr = Repr::new(DataType::UInt8, FillValue::of(0_u8), 1);
     let mut configuration = Configuration::new(configuration.as_object().unwrap());
-    match (registry.codec(name).unwrap().build)(&mut configuration, &repr, &context).unwrap() {
+    match registry.codec(name).unwrap().build(&mut configuration, &repr, &context).unwrap() {
         Codec::BytesBytes(codec) => codec,
         other => unreachable!("{other:?}"),
     }

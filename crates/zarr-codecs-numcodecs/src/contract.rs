@@ -41,8 +41,8 @@ fn every_codec_is_tried() {
     let all =
         [compressors(), checksums_and_orders_of_bytes(), filters(), filters_of_bytes(), codecs_of_objects()];
     // It always refuses to be built.
-    let refused = pickle::ENTRY.names().next();
-    assert_eq!(untried(CODECS, &all.concat()), [refused.unwrap()]);
+    let refused = pickle::ENTRY;
+    assert_eq!(untried(CODECS, &all.concat()), [refused.names().next().unwrap()]);
 }
 
 fn compressors() -> Vec<Subject> {

@@ -17,7 +17,7 @@ use crate::stream::reserve;
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry::new("numcodecs.lz4", CodecKind::BytesBytes, build).with_aliases(&["lz4"]));
+    Entry::Codec(CodecEntry::aliased("numcodecs.lz4", &["lz4"], CodecKind::BytesBytes, build));
 
 /// The number of bytes before the block.
 const HEADER: usize = 4;

@@ -14,7 +14,7 @@ pub(crate) fn codec(
 ) -> CodecResult<Codec> {
     let members: Map<String, Value> = members.into_iter().map(|(name, value)| (name.into(), value)).collect();
     match entry {
-        Entry::Codec(entry) => (entry.build)(&mut Configuration::new(&members), repr, context),
+        Entry::Codec(entry) => entry.build(&mut Configuration::new(&members), repr, context),
         _ => Err(CodecError::configuration("the entry is not a codec")),
     }
 }

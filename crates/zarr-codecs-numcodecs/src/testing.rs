@@ -26,7 +26,7 @@ pub(crate) fn build(name: &str, configuration: &Value, repr: &Repr) -> CodecResu
     let limits = Limits::default();
     let context = Context::new(&registry, &limits);
     let entry = registry.codec(name).unwrap();
-    (entry.build)(&mut Configuration::new(configuration.as_object().unwrap()), repr, &context)
+    entry.build(&mut Configuration::new(configuration.as_object().unwrap()), repr, &context)
 }
 
 /// Builds a bytes → bytes codec without a chain.

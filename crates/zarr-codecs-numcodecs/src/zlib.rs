@@ -18,7 +18,7 @@ use crate::stream::{bound, count, decode_all, encode_within, piece};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry::new("numcodecs.zlib", CodecKind::BytesBytes, build).with_aliases(&["zlib"]));
+    Entry::Codec(CodecEntry::aliased("numcodecs.zlib", &["zlib"], CodecKind::BytesBytes, build));
 
 #[derive(Debug)]
 struct Zlib {

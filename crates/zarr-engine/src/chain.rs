@@ -312,14 +312,15 @@ fn build_codec(
         }
         Err(e) => return Err(e.at(&here)),
     };
-    if let Some(why) = misplaced(entry.kind) {
+    if let Some(why) = misplaced(entry.kind()) {
         return Err(CodecError::configuration(format!("codec {:?} {why}", spec.name)).at(&here));
     }
-    notes.extend(Note::alias(&spec.name, entry.name, &here));
+    notes.extend(Note::alias(&spec.name, entry.name(), &here));
     let mut configuration = Configuration::new(&spec.configuration);
-    let built = (entry.build)(&mut configuration, repr, context)
+    let built = entry
+        .build(&mut configuration, repr, context)
         .map_err(|e| e.in_codec(&spec.name, "open").at(&here))?;
-    if kind_of(&built) != entry.kind {
+    if kind_of(&built) != entry.kind() {
         let message = format!("codec {:?} has another kind than its entry states", spec.name);
         return Err(CodecError::configuration(message).at(&here));
     }

@@ -92,14 +92,11 @@ const CODECS: &[Entry] = &[
     Entry::Codec(CodecEntry::new("flat", CodecKind::ArrayArray, |_, repr, _| {
         Ok(Codec::ArrayArray(Arc::new(Flat(repr.clone()))))
     })),
-    Entry::Codec(
-        CodecEntry::new("plain", CodecKind::ArrayBytes, |configuration, repr, _| {
-            repr.fixed()?;
-            configuration.optional_integer("level", 0..=3)?;
-            Ok(Codec::ArrayBytes(Arc::new(Plain)))
-        })
-        .with_aliases(&["old"]),
-    ),
+    Entry::Codec(CodecEntry::aliased("plain", &["old"], CodecKind::ArrayBytes, |configuration, repr, _| {
+        repr.fixed()?;
+        configuration.optional_integer("level", 0..=3)?;
+        Ok(Codec::ArrayBytes(Arc::new(Plain)))
+    })),
     Entry::Codec(CodecEntry::new("zeros", CodecKind::BytesBytes, |_, _, _| {
         Ok(Codec::BytesBytes(Arc::new(Zeros)))
     })),

@@ -289,7 +289,7 @@ impl ArrayBuilder {
                 check_divides(chunks, |dim| vec![shards[dim]])?;
                 Ok(regular(shards))
             }
-            (Some(grid), None) if grid.name() == RectilinearGrid::ENTRY.name => {
+            (Some(grid), None) if grid.name() == RectilinearGrid::ENTRY.name() => {
                 self.rectilinear(grid, chunks)
             }
             (Some(grid), None) => Ok(grid.clone()),

@@ -114,7 +114,7 @@ impl RectilinearGrid {
             .iter()
             .map(|axis| axis.only_length().map_or_else(|| axis.to_value(), Value::from))
             .collect();
-        Spec::named(Self::ENTRY.name).with(KIND, INLINE).with(CHUNK_SHAPES, chunk_shapes)
+        Spec::named(Self::ENTRY.name()).with(KIND, INLINE).with(CHUNK_SHAPES, chunk_shapes)
     }
 }
 
@@ -155,7 +155,7 @@ impl ChunkGrid for RectilinearGrid {
             is_grown = true;
         }
         if is_grown && self.is_draft {
-            let message = format!("a grid of the old name {:?} cannot grow", Self::RECTANGULAR.name);
+            let message = format!("a grid of the old name {:?} cannot grow", Self::RECTANGULAR.name());
             return Err(CodecError::new(CodecErrorKind::Unsupported, message));
         }
         let chunk_shapes: Value = axes.iter().map(Axis::to_value).collect();

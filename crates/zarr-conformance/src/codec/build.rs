@@ -58,7 +58,7 @@ pub(super) fn kind(bench: &Bench) -> Check {
             Codec::ArrayBytes(_) => CodecKind::ArrayBytes,
             Codec::BytesBytes(_) => CodecKind::BytesBytes,
         };
-        let stated = bench.entry.kind;
+        let stated = bench.entry.kind();
         ensure!(kind == stated, "the entry states kind {stated:?}, but the codec has kind {kind:?}");
     }
     Ok(())

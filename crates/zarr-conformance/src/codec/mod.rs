@@ -60,7 +60,7 @@ pub fn check(registry: &Registry, subjects: impl IntoIterator<Item = Subject>) -
 }
 
 /// Returns the names of the codecs in a table that have no subject, for a test that no codec is forgotten.
-pub fn untried(table: &[Entry], subjects: &[Subject]) -> Vec<&'static str> {
+pub fn untried<'a>(table: &'a [Entry], subjects: &[Subject]) -> Vec<&'a str> {
     let codecs = table.iter().filter(|entry| entry.point() == ExtensionPoint::Codec);
     let names = codecs.filter_map(|entry| entry.names().next());
     names.filter(|name| subjects.iter().all(|subject| subject.spec.name != *name)).collect()

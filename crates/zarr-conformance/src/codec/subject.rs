@@ -175,7 +175,7 @@ pub(super) struct Case {
 
 impl Bench {
     pub(super) fn new(registry: Registry, subject: Subject) -> Result<Self, Fault> {
-        let entry = registry.codec(&subject.spec.name).map_err(|e| Fault(e.to_string()))?;
+        let entry = registry.codec(&subject.spec.name).map_err(|e| Fault(e.to_string()))?.clone();
         Ok(Self { subject, entry, registry, limits: Limits::default() })
     }
 
@@ -183,7 +183,7 @@ impl Bench {
     pub(super) fn build(&self, spec: &Spec, repr: &Repr) -> CodecResult<(Codec, Vec<Note>)> {
         let context = Context::new(&self.registry, &self.limits);
         let mut configuration = Configuration::new(&spec.configuration);
-        let codec = (self.entry.build)(&mut configuration, repr, &context)?;
+        let codec = self.entry.build(&mut configuration, repr, &context)?;
         Ok((codec, configuration.finish()))
     }
 
@@ -196,7 +196,7 @@ impl Bench {
     pub(super) fn chains(&self, repr: &Repr) -> CodecResult<Vec<Chain>> {
         let of = |name: &str| Spec::named(name);
         let this = || self.subject.spec.clone();
-        let lists = match self.entry.kind {
+        let lists = match self.entry.kind() {
             CodecKind::ArrayArray => {
                 vec![vec![this(), of(OPEN)], vec![this(), of(HIDDEN)], vec![this(), of(OPEN), of(UNSIZED)]]
             }
@@ -229,7 +229,7 @@ impl Bench {
         }
         let strange = [DataType::Raw(3)].into_iter().chain(around::types());
         let mut types: Vec<DataType> = DataType::CORE.into_iter().chain(strange).collect();
-        if self.entry.kind == CodecKind::BytesBytes {
+        if self.entry.kind() == CodecKind::BytesBytes {
             let layouts: Vec<_> = types.iter().map(DataType::layout).collect();
             let mut at = 0..;
             types.retain(|t| layouts.iter().position(|layout| *layout == t.layout()) == at.next());

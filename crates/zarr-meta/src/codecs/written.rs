@@ -62,7 +62,7 @@ fn one(codec: &Extension, element: Element, rank: usize, registry: &Registry) ->
     if entry.is_err() && !codec.must_understand() {
         return codec.clone();
     }
-    let name = entry.map_or(codec.name(), |entry| entry.name);
+    let name = entry.map_or(codec.name(), |entry| entry.name());
     let given = codec.configuration();
     let plain = Extension::new(name);
     match name {

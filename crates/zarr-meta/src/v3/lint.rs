@@ -17,7 +17,7 @@ pub(super) fn array(array: &ArrayDocument, sink: &mut dyn Sink) -> MetaResult<()
     let sink: &mut dyn Sink = &mut Capped::new(sink);
     data_type(array.data_type(), sink)?;
     extension(array.chunk_grid(), ExtensionPoint::ChunkGrid, "/chunk_grid", sink)?;
-    if array.chunk_grid().name() == RectilinearGrid::ENTRY.name {
+    if array.chunk_grid().name() == RectilinearGrid::ENTRY.name() {
         let message =
             "TensorStore and zarrita do not read chunks of different lengths, zarr-python only if enabled";
         sink.report(Diagnostic::new(Code::RareChunkGrid, "/chunk_grid", message))?;

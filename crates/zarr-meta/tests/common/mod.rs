@@ -133,8 +133,7 @@ pub fn parse(text: &str) -> MetaResult<ArrayMeta> {
 
 /// Returns a registry with stubs of the core codecs, which only check their configuration.
 pub fn registry() -> Registry {
-    let codec =
-        |name, aliases, kind, build| Entry::Codec(CodecEntry::new(name, kind, build).with_aliases(aliases));
+    let codec = |name, aliases, kind, build| Entry::Codec(CodecEntry::aliased(name, aliases, kind, build));
     let bytes: fn(
         &mut zarr_traits::extension::Configuration<'_>,
         &Repr,

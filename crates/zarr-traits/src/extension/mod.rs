@@ -19,16 +19,18 @@
 
 mod configuration;
 pub mod core;
+mod entry;
 mod nested;
 mod note;
 pub(crate) mod registry;
 mod spec;
 
 pub use self::configuration::{Configuration, summary};
+pub use self::entry::NamedEntry;
 pub use self::note::{Note, NoteKind};
 pub use self::registry::{
-    BuildCodec, ChunkGridEntry, CodecEntry, Context, DataTypeEntry, Entry, KeyEncodingEntry, NamedEntry,
-    TransformerEntry,
+    BuildCodec, BuildCodecShared, ChunkGridEntry, CodecEntry, Context, DataTypeEntry, Entry, EntryOf,
+    KeyEncodingEntry, TransformerEntry,
 };
 pub use self::spec::{Spec, is_private, url_names};
 pub use crate::point::ExtensionPoint;

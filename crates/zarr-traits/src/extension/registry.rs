@@ -1,5 +1,6 @@
 //! The registry of known names: a value, passed in where an array is opened. There is no global registry.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::point::ExtensionPoint;
 use crate::transformer::StorageTransformer;
 
 use super::configuration::Configuration;
+use super::entry::{Build, NamedEntry, Names};
 use super::note::Note;
 use super::spec::{Spec, is_private, url_names};
 
@@ -41,79 +43,147 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A named extension: its names, and a function that builds it from its configuration.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct NamedEntry<F> {
-    /// The name in metadata documents.
-    pub name: &'static str,
-    /// Further names that are read but never written.
-    pub aliases: &'static [&'static str],
-    /// Builds the extension.
-    pub build: F,
-}
-
-impl<F: Copy> NamedEntry<F> {
-    /// The extension `name`, built by `build`.
-    pub const fn new(name: &'static str, build: F) -> Self {
-        Self { name, aliases: &[], build }
-    }
-
-    /// Adds further names that are read but never written.
-    #[must_use]
-    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
-        Self { aliases, ..self }
-    }
-}
+/// The entry of an extension that is built from its configuration alone. With state of the run:
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_traits::extension::{Entry, KeyEncodingEntry};
+/// use zarr_traits::{CodecError, CoreKeyEncoding, Registry};
+///
+/// let separator = '.'; // from the settings of the program
+/// let entry = KeyEncodingEntry::shared("example.chosen", Arc::new(move |_, _| {
+///     Ok(Arc::new(CoreKeyEncoding::default_with(separator)))
+/// }));
+/// let registry = Registry::core().with(&[Entry::KeyEncoding(entry)])?;
+/// # Ok::<(), CodecError>(())
+/// ```
+pub type EntryOf<T> = NamedEntry<
+    fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<T>>,
+    dyn Fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<T>> + Send + Sync,
+>;
 
 /// The entry of a data type.
-pub type DataTypeEntry =
-    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn ExtensionType>>>;
-
-/// The entry of a chunk grid, built from its configuration and the shape of the array.
-pub type ChunkGridEntry =
-    NamedEntry<fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>>;
+pub type DataTypeEntry = EntryOf<dyn ExtensionType>;
 
 /// The entry of a chunk key encoding.
-pub type KeyEncodingEntry =
-    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn KeyEncoding>>>;
+pub type KeyEncodingEntry = EntryOf<dyn KeyEncoding>;
 
 /// The entry of a storage transformer.
-pub type TransformerEntry =
-    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn StorageTransformer>>>;
+pub type TransformerEntry = EntryOf<dyn StorageTransformer>;
 
-/// The registry entry of a codec: its names and the function that builds it.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct CodecEntry {
-    /// The name in metadata documents.
-    pub name: &'static str,
-    /// Further names that are read but never written.
-    pub aliases: &'static [&'static str],
-    /// The kind of codec that [`build`](Self::build) returns.
-    pub kind: CodecKind,
-    /// Builds the codec.
-    pub build: BuildCodec,
-}
+/// The entry of a chunk grid, built from its configuration and the shape of the array.
+pub type ChunkGridEntry = NamedEntry<
+    fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>,
+    dyn Fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>> + Send + Sync,
+>;
 
 /// A function that builds a codec from its configuration for a representation.
 pub type BuildCodec = fn(&mut Configuration<'_>, &Repr, &Context<'_>) -> CodecResult<Codec>;
 
+/// A closure that does what a [`BuildCodec`] does.
+pub type BuildCodecShared =
+    dyn Fn(&mut Configuration<'_>, &Repr, &Context<'_>) -> CodecResult<Codec> + Send + Sync;
+
+/// The entry of a codec: its names, its kind, and what builds it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CodecEntry {
+    named: NamedEntry<BuildCodec, BuildCodecShared>,
+    kind: CodecKind,
+}
+
 impl CodecEntry {
-    /// Builds the entry of codec `name`; `build` must return codecs of the given kind.
+    /// The codec `name`; `build` must return codecs of this kind.
     pub const fn new(name: &'static str, kind: CodecKind, build: BuildCodec) -> Self {
-        Self { name, aliases: &[], kind, build }
+        Self::aliased(name, &[], kind, build)
+    }
+
+    /// The codec `name`, with further names that are read but never written.
+    pub const fn aliased(
+        name: &'static str,
+        aliases: &'static [&'static str],
+        kind: CodecKind,
+        build: BuildCodec,
+    ) -> Self {
+        Self { named: NamedEntry::aliased(name, aliases, build), kind }
+    }
+
+    /// The codec `name`, built by a closure, which can have state: a key, a dictionary, an interpreter.
+    pub fn shared(name: impl Into<Cow<'static, str>>, kind: CodecKind, build: Arc<BuildCodecShared>) -> Self {
+        Self { named: NamedEntry::shared(name, build), kind }
     }
 
     /// Adds further names that are read but never written.
     #[must_use]
-    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
-        Self { aliases, ..self }
+    pub fn also_read(self, names: impl IntoIterator<Item = String>) -> Self {
+        Self { named: self.named.also_read(names), ..self }
+    }
+
+    /// The name in metadata documents.
+    pub fn name(&self) -> &str {
+        self.named.name()
+    }
+
+    /// The further names that are read but never written.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.named.aliases()
+    }
+
+    /// The kind of the codec.
+    pub fn kind(&self) -> CodecKind {
+        self.kind
+    }
+
+    /// Builds the codec for a representation.
+    ///
+    /// # Errors
+    /// If the configuration is wrong, or the codec cannot work on the representation.
+    pub fn build(
+        &self,
+        configuration: &mut Configuration<'_>,
+        repr: &Repr,
+        context: &Context<'_>,
+    ) -> CodecResult<Codec> {
+        match &self.named.build {
+            Build::Function(build) => build(configuration, repr, context),
+            Build::Shared(build) => build(configuration, repr, context),
+        }
+    }
+}
+
+impl<T: ?Sized> EntryOf<T> {
+    /// Builds the extension.
+    ///
+    /// # Errors
+    /// If the configuration is wrong.
+    pub fn build(&self, configuration: &mut Configuration<'_>, context: &Context<'_>) -> CodecResult<Arc<T>> {
+        match &self.build {
+            Build::Function(build) => build(configuration, context),
+            Build::Shared(build) => build(configuration, context),
+        }
+    }
+}
+
+impl ChunkGridEntry {
+    /// Builds the grid for an array of `shape`.
+    ///
+    /// # Errors
+    /// If the configuration is wrong, also for this shape.
+    pub fn build(
+        &self,
+        configuration: &mut Configuration<'_>,
+        shape: &[u64],
+        context: &Context<'_>,
+    ) -> CodecResult<Arc<dyn ChunkGrid>> {
+        match &self.build {
+            Build::Function(build) => build(configuration, shape, context),
+            Build::Shared(build) => build(configuration, shape, context),
+        }
     }
 }
 
 /// An extension in a registry: a codec, a data type, a chunk grid, a chunk key encoding or a storage transformer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Entry {
     /// A codec.
@@ -141,15 +211,15 @@ impl Entry {
     }
 
     /// Returns the name that is written, then the names that are only read.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let (name, aliases): (_, &'static [&'static str]) = match self {
-            Self::Codec(e) => (e.name, e.aliases),
-            Self::DataType(e) => (e.name, e.aliases),
-            Self::ChunkGrid(e) => (e.name, e.aliases),
-            Self::KeyEncoding(e) => (e.name, e.aliases),
-            Self::Transformer(e) => (e.name, e.aliases),
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names: &Names = match self {
+            Self::Codec(entry) => &entry.named.names,
+            Self::DataType(entry) => &entry.names,
+            Self::ChunkGrid(entry) => &entry.names,
+            Self::KeyEncoding(entry) => &entry.names,
+            Self::Transformer(entry) => &entry.names,
         };
-        std::iter::once(name).chain(aliases.iter().copied())
+        names.all()
     }
 }
 
@@ -165,9 +235,38 @@ impl Entry {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Registry {
-    tables: Arc<[HashMap<&'static str, Entry>; 5]>,
+    tables: Arc<Tables>,
     /// Whether private names are unknown.
     public: bool,
+}
+
+/// The entries by all of their names, a table for each extension point.
+#[derive(Debug, Clone, Default)]
+struct Tables {
+    codecs: Table<CodecEntry>,
+    data_types: Table<DataTypeEntry>,
+    chunk_grids: Table<ChunkGridEntry>,
+    key_encodings: Table<KeyEncodingEntry>,
+    transformers: Table<TransformerEntry>,
+}
+
+type Table<E> = HashMap<String, E>;
+
+impl Tables {
+    /// Adds an entry, and returns the names that it took from another.
+    fn insert(&mut self, entry: &Entry) -> Vec<String> {
+        fn put<E: Clone>(table: &mut Table<E>, name: &str, entry: &E) -> bool {
+            table.insert(name.to_owned(), entry.clone()).is_some()
+        }
+        let mut put = |name: &&str| match entry {
+            Entry::Codec(entry) => put(&mut self.codecs, name, entry),
+            Entry::DataType(entry) => put(&mut self.data_types, name, entry),
+            Entry::ChunkGrid(entry) => put(&mut self.chunk_grids, name, entry),
+            Entry::KeyEncoding(entry) => put(&mut self.key_encodings, name, entry),
+            Entry::Transformer(entry) => put(&mut self.transformers, name, entry),
+        };
+        entry.names().filter(|name| put(name)).map(str::to_owned).collect()
+    }
 }
 
 impl Registry {
@@ -182,33 +281,41 @@ impl Registry {
     /// [`CodecErrorKind::InvalidArgument`] if a name is taken. To replace an entry use
     /// [`overriding`](Self::overriding).
     pub fn with(&self, table: &[Entry]) -> CodecResult<Self> {
-        let mut grown = self.clone();
+        let taken = |point, name: &str| {
+            let message = format!("the {point} {name:?} is already registered");
+            Err(CodecError::new(CodecErrorKind::InvalidArgument, message))
+        };
+        let is_core = |name: &&str| DataType::core(core_name(name).0).is_some();
         for entry in table {
-            let point = entry.point();
-            let taken = |name: &&str| {
-                let core = point == ExtensionPoint::DataType && DataType::core(core_name(name).0).is_some();
-                core || grown.tables[point as usize].contains_key(name)
-            };
-            if let Some(name) = entry.names().find(taken) {
-                return Err(CodecError::new(
-                    CodecErrorKind::InvalidArgument,
-                    format!("the {point} {name:?} is already registered"),
-                ));
+            if let Entry::DataType(_) = entry
+                && let Some(name) = entry.names().find(is_core)
+            {
+                return taken(entry.point(), name);
             }
-            grown = grown.overriding(std::slice::from_ref(entry));
         }
-        Ok(grown)
+        let (grown, replaced) = self.replacing(table);
+        match replaced.first() {
+            None => Ok(grown),
+            Some((point, name)) => taken(*point, name),
+        }
     }
 
     /// Returns this registry with the entries of `table`, which replace entries of the same name. Core data types
     /// cannot be replaced.
     #[must_use]
     pub fn overriding(&self, table: &[Entry]) -> Self {
+        self.replacing(table).0
+    }
+
+    /// Returns this registry as [`overriding`](Self::overriding) does, and the names that now stand for another entry
+    /// than before, in the order of `table`.
+    pub fn replacing(&self, table: &[Entry]) -> (Self, Vec<(ExtensionPoint, String)>) {
         let mut tables = (*self.tables).clone();
+        let mut replaced = Vec::new();
         for entry in table {
-            tables[entry.point() as usize].extend(entry.names().map(|name| (name, *entry)));
+            replaced.extend(tables.insert(entry).into_iter().map(|name| (entry.point(), name)));
         }
-        Self { tables: Arc::new(tables), ..*self }
+        (Self { tables: Arc::new(tables), ..*self }, replaced)
     }
 
     /// Returns this registry for documents of format 3, where private names are unknown: names with a `:` that are not
@@ -219,10 +326,8 @@ impl Registry {
     }
 
     /// Returns the names of all codecs, sorted, without aliases.
-    pub fn codec_names(&self) -> Vec<&'static str> {
-        let canonical = |entry: &Entry| if let Entry::Codec(e) = entry { Some(e.name) } else { None };
-        let mut names: Vec<_> =
-            self.tables[ExtensionPoint::Codec as usize].values().filter_map(canonical).collect();
+    pub fn codec_names(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self.tables.codecs.values().map(CodecEntry::name).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -232,11 +337,13 @@ impl Registry {
     ///
     /// # Errors
     /// [`CodecErrorKind::UnknownExtension`] if there is none.
-    pub fn codec(&self, name: &str) -> CodecResult<CodecEntry> {
-        match self.find(ExtensionPoint::Codec, name)? {
-            Entry::Codec(entry) => Ok(*entry),
-            _ => Err(CodecError::unknown(ExtensionPoint::Codec, name)),
-        }
+    pub fn codec(&self, name: &str) -> CodecResult<&CodecEntry> {
+        let codecs = &self.tables.codecs;
+        let by_url = || {
+            let names = url_names(name).unwrap_or_default();
+            names.iter().find_map(|name| self.find(codecs, ExtensionPoint::Codec, name).ok())
+        };
+        self.find(codecs, ExtensionPoint::Codec, name).or_else(|unknown| by_url().ok_or(unknown))
     }
 
     /// Builds the data type that `spec` names.
@@ -250,14 +357,10 @@ impl Registry {
             notes.extend(Note::alias(&spec.name, name, "").filter(|_| !registered));
             return Ok((core, notes));
         }
-        match self.find(ExtensionPoint::DataType, &spec.name)? {
-            Entry::DataType(entry) => {
-                let (built, mut notes) = build(spec, |c| (entry.build)(c, context))?;
-                notes.extend(Note::alias(&spec.name, entry.name, ""));
-                Ok((DataType::Extension(built), notes))
-            }
-            _ => Err(CodecError::unknown(ExtensionPoint::DataType, &spec.name)),
-        }
+        let entry = self.find(&self.tables.data_types, ExtensionPoint::DataType, &spec.name)?;
+        let (built, mut notes) = build(spec, |c| entry.build(c, context))?;
+        notes.extend(Note::alias(&spec.name, entry.name(), ""));
+        Ok((DataType::Extension(built), notes))
     }
 
     /// Builds the chunk grid that `spec` names, for an array of `shape`.
@@ -270,10 +373,8 @@ impl Registry {
         shape: &[u64],
         context: &Context<'_>,
     ) -> CodecResult<(Arc<dyn ChunkGrid>, Vec<Note>)> {
-        match self.find(ExtensionPoint::ChunkGrid, &spec.name)? {
-            Entry::ChunkGrid(entry) => build(spec, |c| (entry.build)(c, shape, context)),
-            _ => Err(CodecError::unknown(ExtensionPoint::ChunkGrid, &spec.name)),
-        }
+        let entry = self.find(&self.tables.chunk_grids, ExtensionPoint::ChunkGrid, &spec.name)?;
+        build(spec, |c| entry.build(c, shape, context))
     }
 
     /// Builds the chunk key encoding that `spec` names. An unknown name is an error; it never means the default.
@@ -285,10 +386,8 @@ impl Registry {
         spec: &Spec,
         context: &Context<'_>,
     ) -> CodecResult<(Arc<dyn KeyEncoding>, Vec<Note>)> {
-        match self.find(ExtensionPoint::KeyEncoding, &spec.name)? {
-            Entry::KeyEncoding(entry) => build(spec, |c| (entry.build)(c, context)),
-            _ => Err(CodecError::unknown(ExtensionPoint::KeyEncoding, &spec.name)),
-        }
+        let entry = self.find(&self.tables.key_encodings, ExtensionPoint::KeyEncoding, &spec.name)?;
+        build(spec, |c| entry.build(c, context))
     }
 
     /// Builds the storage transformer that `spec` names.
@@ -300,18 +399,13 @@ impl Registry {
         spec: &Spec,
         context: &Context<'_>,
     ) -> CodecResult<(Arc<dyn StorageTransformer>, Vec<Note>)> {
-        match self.find(ExtensionPoint::Transformer, &spec.name)? {
-            Entry::Transformer(entry) => build(spec, |c| (entry.build)(c, context)),
-            _ => Err(CodecError::unknown(ExtensionPoint::Transformer, &spec.name)),
-        }
+        let entry = self.find(&self.tables.transformers, ExtensionPoint::Transformer, &spec.name)?;
+        build(spec, |c| entry.build(c, context))
     }
 
-    fn find(&self, point: ExtensionPoint, name: &str) -> CodecResult<&Entry> {
-        let known =
-            |name: &str| self.tables[point as usize].get(name).filter(|_| !(self.public && is_private(name)));
-        let by_url =
-            || url_names(name).filter(|_| point == ExtensionPoint::Codec)?.iter().find_map(|n| known(n));
-        known(name).or_else(by_url).ok_or_else(|| CodecError::unknown(point, name))
+    fn find<'a, E>(&self, table: &'a Table<E>, point: ExtensionPoint, name: &str) -> CodecResult<&'a E> {
+        let known = table.get(name).filter(|_| !(self.public && is_private(name)));
+        known.ok_or_else(|| CodecError::unknown(point, name))
     }
 }
 
@@ -340,7 +434,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::extension::core::{DEFAULT, REGULAR};
+    use crate::extension::core::REGULAR;
+    use crate::key_encoding::CoreKeyEncoding;
 
     #[test]
     fn names_are_found_at_their_own_extension_point() {
@@ -377,23 +472,49 @@ mod tests {
         let again = [Entry::ChunkGrid(REGULAR)];
         assert!(registry.with(&again).is_err()); // rule K8
         let empty = Registry::empty();
-        assert!(empty.with(&[again[0], again[0]]).is_err());
-        let _ = registry.overriding(&again);
+        assert!(empty.with(&[again[0].clone(), again[0].clone()]).is_err());
+        let (_, replaced) = registry.replacing(&again);
+        assert_eq!(replaced, [(ExtensionPoint::ChunkGrid, "regular".to_owned())]);
+        assert!(empty.replacing(&again).1.is_empty());
     }
 
     #[test]
     fn private_names_are_for_older_formats() {
-        let named = |name| Entry::KeyEncoding(KeyEncodingEntry { name, ..DEFAULT });
+        let named = |name| {
+            Entry::KeyEncoding(KeyEncodingEntry::new(name, |_, _| {
+                Ok(Arc::new(CoreKeyEncoding::default_with('/')))
+            }))
+        };
         let all = Registry::core().overriding(&[named("a:b"), named("https://a.b/c"), named("urn:x:y")]);
+        let limits = Limits::default();
+        let knows = |registry: &Registry, name| {
+            registry.key_encoding(&Spec::named(name), &Context::new(registry, &limits)).is_ok()
+        };
         for (name, public) in [("default", true), ("a:b", false), ("https://a.b/c", true), ("urn:x:y", true)]
         {
-            assert!(all.find(ExtensionPoint::KeyEncoding, name).is_ok());
-            assert_eq!(all.public().find(ExtensionPoint::KeyEncoding, name).is_ok(), public, "{name}");
-            assert_eq!(
-                all.public().overriding(&[]).find(ExtensionPoint::KeyEncoding, name).is_ok(),
-                public,
-                "{name}"
-            );
+            assert!(knows(&all, name));
+            assert_eq!(knows(&all.public(), name), public, "{name}");
+            assert_eq!(knows(&all.public().overriding(&[]), name), public, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_closure_builds_with_state_and_has_names_of_the_run() {
+        let separator = String::from(".");
+        let build = move |_: &mut Configuration<'_>, _: &Context<'_>| {
+            let separator = separator.chars().next().unwrap_or('/');
+            Ok(Arc::new(CoreKeyEncoding::default_with(separator)) as Arc<dyn KeyEncoding>)
+        };
+        let entry = KeyEncodingEntry::shared(format!("test.{}", 1), Arc::new(build))
+            .also_read([String::from("test.older")]);
+        let registry = Registry::core().with(&[Entry::KeyEncoding(entry)]).unwrap();
+        let limits = Limits::default();
+        for name in ["test.1", "test.older"] {
+            let context = Context::new(&registry, &limits);
+            let (encoding, _) = registry.key_encoding(&Spec::named(name), &context).unwrap();
+            let mut key = String::new();
+            encoding.encode(&[1, 2], &mut key);
+            assert_eq!(key, "c.1.2");
         }
     }
 }
