@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_store::{Access, PathEncoding, Scheme};
 use zarr_store::{percent_decoded, scheme_of};
 use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult};
 
@@ -24,7 +24,7 @@ use crate::store::FsStore;
 /// # assert!(directory.path().join("a b.zarr").is_dir());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub const SCHEMES: &[Scheme] = &[Scheme { name: "file", encoded: true, open: OpenScheme::Root(open) }];
+pub const SCHEMES: &[Scheme] = &[Scheme::root("file", PathEncoding::Percent, open)];
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let path = path_of(url)?;

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_store::{Access, PathEncoding, Scheme};
 use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::client::Client;
 use crate::cloud::{Place, retries};
 use crate::services::{misconfigured, no_retries};
 
-pub(crate) const SCHEME: Scheme = Scheme { name: "s3", encoded: false, open: OpenScheme::Root(open) };
+pub(crate) const SCHEME: Scheme = Scheme::root("s3", PathEncoding::Plain, open);
 
 /// The number of objects in one delete request.
 const BATCH: usize = 1000;

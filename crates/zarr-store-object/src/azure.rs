@@ -4,18 +4,17 @@
 use std::sync::Arc;
 
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_store::{Access, PathEncoding, Scheme};
 use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult, store::Store as _};
 
 use crate::client::Client;
 use crate::cloud::{Place, retries};
 use crate::services::{misconfigured, no_retries};
 
-pub(crate) const SCHEMES: [Scheme; 3] = [
-    Scheme { name: "az", encoded: false, open: OpenScheme::Root(open) },
-    Scheme { name: "abfs", encoded: false, open: OpenScheme::Root(open) },
-    Scheme { name: "abfss", encoded: false, open: OpenScheme::Root(open) },
-];
+/// The scheme `name`: `az`, `abfs` or `abfss`.
+pub(crate) const fn scheme(name: &'static str) -> Scheme {
+    Scheme::root(name, PathEncoding::Plain, open)
+}
 
 /// The number of objects in one delete request.
 const BATCH: usize = 256;

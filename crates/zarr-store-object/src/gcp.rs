@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
-use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_store::{Access, PathEncoding, Scheme};
 use zarr_traits::{Storage, StoreResult};
 
 use crate::client::Client;
 use crate::cloud::{Place, retries};
 use crate::services::{misconfigured, no_retries};
 
-pub(crate) const SCHEME: Scheme = Scheme { name: "gs", encoded: false, open: OpenScheme::Root(open) };
+pub(crate) const SCHEME: Scheme = Scheme::root("gs", PathEncoding::Plain, open);
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let place = Place::parse(url)?;

@@ -64,13 +64,13 @@ pub const SCHEMES: &[zarr_store::Scheme] = &[
     #[cfg(feature = "gcp")]
     gcp::SCHEME,
     #[cfg(feature = "azure")]
-    azure::SCHEMES[0],
+    azure::scheme("az"),
     #[cfg(feature = "azure")]
-    azure::SCHEMES[1],
+    azure::scheme("abfs"),
     #[cfg(feature = "azure")]
-    azure::SCHEMES[2],
+    azure::scheme("abfss"),
     #[cfg(feature = "http")]
-    web::SCHEMES[0],
+    web::scheme("http"),
     #[cfg(feature = "http")]
-    web::SCHEMES[1],
+    web::scheme("https"),
 ];

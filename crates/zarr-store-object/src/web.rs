@@ -19,7 +19,7 @@ use object_store::{
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use zarr_store::redacted;
-use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_store::{Access, PathEncoding, Scheme};
 use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult, store::Store as _};
 
 use crate::asked::{Asked, size_told};
@@ -28,10 +28,10 @@ use crate::cloud::{Place, retries};
 use crate::failure::{Failure, Why};
 use crate::gathered::AtMost;
 
-pub(crate) const SCHEMES: [Scheme; 2] = [
-    Scheme { name: "http", encoded: true, open: OpenScheme::Root(open) },
-    Scheme { name: "https", encoded: true, open: OpenScheme::Root(open) },
-];
+/// The scheme `name`: `http` or `https`.
+pub(crate) const fn scheme(name: &'static str) -> Scheme {
+    Scheme::root(name, PathEncoding::Percent, open)
+}
 
 /// Opens the store below an `http` or `https` URL. Its query, which may be a signature, is sent with every request.
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {

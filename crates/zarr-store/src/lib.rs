@@ -17,8 +17,8 @@ pub mod zip;
 pub use cache::{CacheCounts, CacheOptions, Cached};
 pub use consolidated::Consolidated;
 pub use location::{
-    Access, Located, OpenScheme, Scheme, Schemes, names_of, percent_decoded, redacted, scheme_of,
-    split_adapters, split_node,
+    Access, Located, OpenAdapter, OpenRoot, OpenRootShared, PathEncoding, Scheme, Schemes, names_of,
+    percent_decoded, redacted, scheme_of, split_adapters, split_node,
 };
 pub use memory::MemoryStore;
 pub use pause::pause;

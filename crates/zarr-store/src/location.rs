@@ -6,38 +6,123 @@
 //! store, and last perhaps a format with the path of a node. The schemes are a table that is passed in, as in a
 //! [`Registry`](zarr_traits::Registry). Each crate of a store offers its own schemes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::redirects::Redirects;
 use crate::trace::Trace;
 use zarr_traits::{BoxFuture, Key, Storage, StoreError, StoreErrorKind, StoreResult};
 
-/// A scheme of URLs, and the function that opens its stores.
-#[derive(Debug, Clone, Copy)]
+/// A scheme of URLs, and what opens its stores.
+#[derive(Clone)]
+#[non_exhaustive]
 pub struct Scheme {
-    /// The name before the `:`, in lower case.
-    pub name: &'static str,
-    /// Whether paths in its URLs are percent-encoded and end at a `?`.
-    pub encoded: bool,
-    /// The function that opens stores.
-    pub open: OpenScheme,
+    name: Cow<'static, str>,
+    paths: PathEncoding,
+    open: Open,
 }
 
-/// The function that opens the stores of a [`Scheme`].
-#[derive(Clone, Copy)]
-pub enum OpenScheme {
-    /// For `name://…` at the start. It gets the text unchanged, which for the scheme `file` may also be a path.
-    Root(fn(url: &str, access: &Access) -> StoreResult<Storage>),
-    /// For `|name:path` after another store. It gets the storage that holds the object, the key of the object, and the
-    /// path.
-    Adapter(for<'a> fn(Storage, Key, &'a str, &'a Access) -> BoxFuture<'a, StoreResult<Storage>>),
+/// How paths stand in the URLs of a scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathEncoding {
+    /// Percent-encoded; they end at a `?`.
+    Percent,
+    /// As they are.
+    Plain,
 }
 
-impl fmt::Debug for OpenScheme {
+/// A function that opens the store of a URL. It gets the text unchanged, which for the scheme `file` may also be a
+/// path.
+pub type OpenRoot = fn(url: &str, access: &Access) -> StoreResult<Storage>;
+
+/// A closure that opens the store of a URL, and may wait for it.
+pub type OpenRootShared =
+    dyn for<'a> Fn(&'a str, &'a Access) -> BoxFuture<'a, StoreResult<Storage>> + Send + Sync;
+
+/// A function that reads an object as a store. It gets the storage that holds the object, the key of the object, and
+/// the path after the name of the scheme.
+pub type OpenAdapter = for<'a> fn(Storage, Key, &'a str, &'a Access) -> BoxFuture<'a, StoreResult<Storage>>;
+
+#[derive(Clone)]
+enum Open {
+    Root(OpenRoot),
+    Shared(Arc<OpenRootShared>),
+    Adapter(OpenAdapter),
+}
+
+impl Scheme {
+    /// The scheme of `name://…`, in lower case, whose stores are opened by a function.
+    pub const fn root(name: &'static str, paths: PathEncoding, open: OpenRoot) -> Self {
+        Self { name: Cow::Borrowed(name), paths, open: Open::Root(open) }
+    }
+
+    /// The scheme of `|name:path` after another store, in lower case.
+    pub const fn adapter(name: &'static str, open: OpenAdapter) -> Self {
+        Self { name: Cow::Borrowed(name), paths: PathEncoding::Plain, open: Open::Adapter(open) }
+    }
+
+    /// The scheme of `name://…`, in lower case, whose stores are opened by a closure. It can have state, such as a
+    /// client, and may wait.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use zarr_store::{Access, MemoryStore, PathEncoding, Scheme, Schemes};
+    /// use zarr_traits::{Storage, block_on};
+    ///
+    /// let session = Storage::from(MemoryStore::new());
+    /// let open = move |_url, _access| {
+    ///     let session = session.clone();
+    ///     Box::pin(async move { Ok(session) }) as _
+    /// };
+    /// let schemes = [Scheme::shared("session", PathEncoding::Plain, Arc::new(open))];
+    /// let located = block_on(Schemes::new(&[&schemes]).open("session://a.zarr", &Access::new()))?;
+    /// # Ok::<(), zarr_traits::StoreError>(())
+    /// ```
+    pub fn shared(
+        name: impl Into<Cow<'static, str>>,
+        paths: PathEncoding,
+        open: Arc<OpenRootShared>,
+    ) -> Self {
+        Self { name: name.into(), paths, open: Open::Shared(open) }
+    }
+
+    /// The name before the `:`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Opens the store of `url`.
+    async fn open_root(&self, url: &str, access: &Access) -> StoreResult<Storage> {
+        match &self.open {
+            Open::Root(open) => open(url, access),
+            Open::Shared(open) => open(url, access).await,
+            Open::Adapter(_) => {
+                let message =
+                    format!("{:?} is an adapter: write it after another store and a `|`", self.name);
+                Err(StoreError::new(StoreErrorKind::InvalidArgument, message))
+            }
+        }
+    }
+
+    /// Returns the function of an adapter.
+    fn adapts(&self) -> StoreResult<OpenAdapter> {
+        match self.open {
+            Open::Adapter(open) => Ok(open),
+            Open::Root(_) | Open::Shared(_) => {
+                let message = format!("{:?} is not an adapter: it can only start a URL", self.name);
+                Err(StoreError::new(StoreErrorKind::InvalidArgument, message))
+            }
+        }
+    }
+}
+
+/// Shows the name.
+impl fmt::Debug for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if matches!(self, Self::Root(_)) { "Root" } else { "Adapter" })
+        f.debug_tuple("Scheme").field(&self.name).finish()
     }
 }
 
@@ -194,7 +279,7 @@ impl fmt::Debug for Access {
 
 /// A table of schemes, which opens stores.
 #[derive(Debug, Clone, Default)]
-pub struct Schemes(BTreeMap<&'static str, Scheme>);
+pub struct Schemes(BTreeMap<String, Scheme>);
 
 /// An opened location.
 #[derive(Debug, Clone)]
@@ -213,12 +298,13 @@ const FORMATS: [(&str, Option<u8>); 3] = [("zarr", None), ("zarr2", Some(2)), ("
 impl Schemes {
     /// Returns the schemes of all `tables`. If a name occurs twice, the last one wins.
     pub fn new(tables: &[&[Scheme]]) -> Self {
-        Self(tables.iter().flat_map(|table| table.iter()).map(|scheme| (scheme.name, *scheme)).collect())
+        let all = tables.iter().flat_map(|table| table.iter());
+        Self(all.map(|scheme| (scheme.name().to_owned(), scheme.clone())).collect())
     }
 
     /// The names of the schemes, sorted.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.0.keys().copied()
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
     }
 
     /// Whether a scheme has this name.
@@ -234,20 +320,13 @@ impl Schemes {
     pub async fn open(&self, text: &str, access: &Access) -> StoreResult<Located> {
         let (store, node, format) = split_node(text);
         let Pipeline { root, adapters } = Pipeline::parse(store)?;
-        let scheme = scheme_of(root).unwrap_or("file");
-        let Scheme { open: OpenScheme::Root(open), encoded, .. } = self.find(scheme)? else {
-            let message = format!("{scheme:?} is an adapter: write it after another store and a `|`");
-            return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
-        };
+        let scheme = self.find(scheme_of(root).unwrap_or("file"))?;
         let storage = match &adapters[..] {
-            [] => open(root, access)?,
+            [] => scheme.open_root(root, access).await?,
             [(name, path)] => {
-                let OpenScheme::Adapter(adapt) = self.find(name)?.open else {
-                    let message = format!("{name:?} is not an adapter: it can only start a URL");
-                    return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
-                };
-                let (folder, key) = split_object(root, encoded)?;
-                adapt(open(&folder, access)?, key, path, access).await?
+                let adapt = self.find(name)?.adapts()?;
+                let (folder, key) = split_object(root, scheme.paths)?;
+                adapt(scheme.open_root(&folder, access).await?, key, path, access).await?
             }
             _ => {
                 let message = "more than one adapter is not supported";
@@ -257,8 +336,8 @@ impl Schemes {
         Ok(Located { storage, node, format })
     }
 
-    fn find(&self, name: &str) -> StoreResult<Scheme> {
-        self.0.get(name.to_ascii_lowercase().as_str()).copied().ok_or_else(|| {
+    fn find(&self, name: &str) -> StoreResult<&Scheme> {
+        self.0.get(name.to_ascii_lowercase().as_str()).ok_or_else(|| {
             let known: Vec<_> = self.names().collect();
             let message = format!("unknown scheme {name:?}, the known ones are: {}", known.join(", "));
             StoreError::new(StoreErrorKind::Unsupported, message)
@@ -325,7 +404,7 @@ fn is_scheme(name: &str) -> bool {
 
 /// Splits the location of an object into that of its folder and its key there. The query of a URL stays with the
 /// folder.
-fn split_object(root: &str, encoded: bool) -> StoreResult<(String, Key)> {
+fn split_object(root: &str, paths: PathEncoding) -> StoreResult<(String, Key)> {
     let wrong = |message| StoreError::new(StoreErrorKind::InvalidArgument, message);
     let Some(scheme) = scheme_of(root) else {
         return Ok(match root.rsplit_once('/') {
@@ -334,7 +413,8 @@ fn split_object(root: &str, encoded: bool) -> StoreResult<(String, Key)> {
             None => (".".to_owned(), Key::new(root)?),
         });
     };
-    let (url, query) = root.split_at(root.find('?').filter(|_| encoded).unwrap_or(root.len()));
+    let (url, query) =
+        root.split_at(root.find('?').filter(|_| paths == PathEncoding::Percent).unwrap_or(root.len()));
     let Some((_, path)) = url[scheme.len() + "://".len()..].split_once('/') else {
         return Err(wrong("the URL has no path, so it names no object"));
     };
@@ -343,13 +423,15 @@ fn split_object(root: &str, encoded: bool) -> StoreResult<(String, Key)> {
         return Err(wrong("the URL has an empty folder name"));
     }
     let folder = &url[..url.len() - name.len()];
-    let key = match encoded {
-        false => Key::new(name)?,
+    let key = match paths {
+        PathEncoding::Plain => Key::new(name)?,
         // A fragment is not part of a name.
-        true => match percent_decoded(name).filter(|_| !name.contains('#')).map(String::from_utf8) {
-            Some(Ok(name)) if !name.contains('/') => Key::new(name)?,
-            _ => return Err(wrong("the name of the object is not percent-encoded text")),
-        },
+        PathEncoding::Percent => {
+            match percent_decoded(name).filter(|_| !name.contains('#')).map(String::from_utf8) {
+                Some(Ok(name)) if !name.contains('/') => Key::new(name)?,
+                _ => return Err(wrong("the name of the object is not percent-encoded text")),
+            }
+        }
     };
     Ok((format!("{folder}{query}"), key))
 }
@@ -428,10 +510,10 @@ mod tests {
     }
 
     const TABLE: &[Scheme] = &[
-        Scheme { name: "file", encoded: true, open: OpenScheme::Root(opened) },
-        Scheme { name: "https", encoded: true, open: OpenScheme::Root(opened) },
-        Scheme { name: "s3", encoded: false, open: OpenScheme::Root(opened) },
-        Scheme { name: "zip", encoded: false, open: OpenScheme::Adapter(adapted) },
+        Scheme::root("file", PathEncoding::Percent, opened),
+        Scheme::root("https", PathEncoding::Percent, opened),
+        Scheme::root("s3", PathEncoding::Plain, opened),
+        Scheme::adapter("zip", adapted),
     ];
 
     #[test]
@@ -451,6 +533,23 @@ mod tests {
             let e = block_on(Schemes::new(&[TABLE]).open(text, &Access::new())).unwrap_err();
             assert_eq!(e.to_string(), said, "{text}");
         }
+    }
+
+    #[test]
+    fn a_closure_with_state_opens_stores_and_may_wait() {
+        let storage = Storage::from(crate::MemoryStore::new());
+        let open: Arc<OpenRootShared> = Arc::new(move |_, _| {
+            let storage = storage.clone();
+            Box::pin(async move {
+                storage.head(&Key::new("a")?).await?; // a request
+                Ok(storage)
+            })
+        });
+        let own = [Scheme::shared(format!("own{}", 1), PathEncoding::Plain, open)];
+        let schemes = Schemes::new(&[TABLE, &own]);
+        assert!(block_on(schemes.open("OWN1://x", &Access::new())).is_ok());
+        let e = block_on(schemes.open("own1://x/y|zip:z", &Access::new())).unwrap_err();
+        assert_eq!(e.to_string(), "y at z");
     }
 
     #[test]
@@ -484,8 +583,9 @@ mod tests {
         ] {
             let e = block_on(Schemes::new(&[TABLE]).open(&format!("{text}|zip:in"), &Access::new()));
             assert_eq!(e.unwrap_err().to_string(), format!("opened {folder}"), "{text}");
-            let encoded = scheme_of(text).is_some_and(|scheme| !scheme.eq_ignore_ascii_case("s3"));
-            assert_eq!(split_object(text, encoded).unwrap().1.as_str(), key, "{text}");
+            let is_plain = scheme_of(text).is_none_or(|scheme| scheme.eq_ignore_ascii_case("s3"));
+            let paths = if is_plain { PathEncoding::Plain } else { PathEncoding::Percent };
+            assert_eq!(split_object(text, paths).unwrap().1.as_str(), key, "{text}");
         }
         for text in [
             "s3://bucket",

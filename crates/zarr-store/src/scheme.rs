@@ -1,13 +1,13 @@
 //! The schemes of this crate in URLs of stores.
 
-use crate::{Access, OpenScheme, Scheme};
+use crate::{Access, PathEncoding, Scheme};
 use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::MemoryStore;
 
 /// `memory://`, a new, empty [`MemoryStore`] each time; and with the feature `zip` the adapter `|zip:path`.
 pub const SCHEMES: &[Scheme] = &[
-    Scheme { name: "memory", encoded: false, open: OpenScheme::Root(memory) },
+    Scheme::root("memory", PathEncoding::Plain, memory),
     #[cfg(feature = "zip")]
     crate::zip::SCHEME,
 ];

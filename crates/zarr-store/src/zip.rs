@@ -22,7 +22,7 @@ mod pack;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-use crate::{Access, OpenScheme, Scheme};
+use crate::{Access, Scheme};
 use zarr_traits::{
     BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
     ready,
@@ -49,7 +49,7 @@ const PAGE: usize = 10_000;
 const SUGGESTED: usize = 5;
 
 /// The adapter `|zip:path` in URLs of stores: the part of an archive below a path.
-pub const SCHEME: Scheme = Scheme { name: "zip", encoded: false, open: OpenScheme::Adapter(open) };
+pub const SCHEME: Scheme = Scheme::adapter("zip", open);
 
 fn open<'a>(
     storage: Storage,

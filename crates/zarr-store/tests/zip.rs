@@ -6,7 +6,7 @@ use std::ops::Range;
 use zarr_conformance::instruments::{Counting, Fault, Faulty};
 use zarr_conformance::store::check_reading;
 use zarr_store::zip::{PackOptions, ZipLimits, ZipStore, pack, write_file};
-use zarr_store::{Access, OpenScheme, Scheme, Schemes};
+use zarr_store::{Access, PathEncoding, Scheme, Schemes};
 use zarr_store::{MemoryStore, SCHEMES};
 use zarr_traits::{
     BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on, ready,
@@ -163,7 +163,7 @@ fn e44_e50_a_hierarchy_may_be_in_a_folder_of_the_archive() {
     fn fixture(_: &str, _: &Access) -> StoreResult<Storage> {
         Ok(filled(&[(key("x.zip"), Bytes::from_static(ZIP64))]))
     }
-    let fixtures = [Scheme { name: "fixture", encoded: false, open: OpenScheme::Root(fixture) }];
+    let fixtures = [Scheme::root("fixture", PathEncoding::Plain, fixture)];
     let schemes = Schemes::new(&[SCHEMES, &fixtures]);
     let open = |path: &str| {
         let located = block_on(schemes.open(&format!("fixture://d/x.zip|zip:{path}"), &Access::new()));

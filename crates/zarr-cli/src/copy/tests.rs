@@ -16,7 +16,7 @@ use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
 use zarr_store::MemoryStore;
 use zarr_store::zip::{PackOptions, pack};
-use zarr_store::{Access, OpenScheme, Scheme, Schemes};
+use zarr_store::{Access, PathEncoding, Scheme, Schemes};
 
 use super::*;
 use crate::target::registry;
@@ -27,8 +27,7 @@ static STORAGES: Mutex<BTreeMap<String, Storage>> = Mutex::new(BTreeMap::new());
 /// The URLs that were opened.
 static OPENED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-const SCHEMES: &[Scheme] =
-    &[Scheme { name: "test", encoded: true, open: OpenScheme::Root(open) }, zarr_store::zip::SCHEME];
+const SCHEMES: &[Scheme] = &[Scheme::root("test", PathEncoding::Percent, open), zarr_store::zip::SCHEME];
 
 fn open(url: &str, _: &Access) -> StoreResult<Storage> {
     OPENED.lock().unwrap().push(url.to_owned());
