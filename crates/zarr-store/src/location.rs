@@ -69,15 +69,15 @@ impl Scheme {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use zarr_store::{Access, MemoryStore, PathEncoding, Scheme, Schemes};
+    /// use zarr_store::{Access, MemoryStore, OpenRootShared, PathEncoding, Scheme, Schemes};
     /// use zarr_traits::{Storage, block_on};
     ///
     /// let session = Storage::from(MemoryStore::new());
-    /// let open = move |_url, _access| {
+    /// let open: Arc<OpenRootShared> = Arc::new(move |_url, _access| {
     ///     let session = session.clone();
-    ///     Box::pin(async move { Ok(session) }) as _
-    /// };
-    /// let schemes = [Scheme::shared("session", PathEncoding::Plain, Arc::new(open))];
+    ///     Box::pin(async move { Ok(session) })
+    /// });
+    /// let schemes = [Scheme::shared("session", PathEncoding::Plain, open)];
     /// let located = block_on(Schemes::new(&[&schemes]).open("session://a.zarr", &Access::new()))?;
     /// # Ok::<(), zarr_traits::StoreError>(())
     /// ```

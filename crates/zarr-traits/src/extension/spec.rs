@@ -43,8 +43,8 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// [`CodecErrorKind::Configuration`] if `configuration` is neither an object nor `null`, which means no
-    /// configuration.
+    /// [`CodecErrorKind::Configuration`](crate::CodecErrorKind::Configuration) if `configuration` is neither an object
+    /// nor `null`, which means no configuration.
     pub fn new(name: impl Into<String>, configuration: Value) -> CodecResult<Self> {
         let name = name.into();
         match configuration {
