@@ -132,7 +132,7 @@ impl Core {
             (None, Some(entry)) => (Some(entry.value), Seen::before(entry.version, entry.size)),
             (None, None) => (None, Seen::default()),
         };
-        let read = caught(|| Ok(self.chain.partial(chunk.shape, chunk.part, fetching, known.as_ref())))?;
+        let read = caught(|| Ok(self.chain.partial(chunk.shape, chunk.part, fetching, known.as_ref())?))?;
         let Some(mut read) = read else { return Ok(Wish::Whole(None)) };
         let had_index = read.known().is_some();
         while !read.wants().is_empty() {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::meta::GRIDS;
 use zarr_array::meta::{Code, DATA_TYPES, known};
-use zarr_array::traits::codec::{ArrayArrayCodec, Codec, CodecKind, Repr};
+use zarr_array::traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, Repr};
 use zarr_array::traits::extension::core::{REGULAR, V2};
 use zarr_array::traits::extension::{
     ChunkGridEntry, CodecEntry, Context, DataTypeEntry, Entry, ExtensionPoint, KeyEncodingEntry, Spec,
@@ -55,6 +55,9 @@ fn typed(configuration: Configuration<'_, '_>, repr: &Repr, context: &Context<'_
 struct Same(Repr);
 
 impl ArrayArrayCodec for Same {
+    fn effect(&self) -> Effect<'_> {
+        Effect::Whole
+    }
     fn encoded_repr(&self) -> CodecResult<Repr> {
         Ok(self.0.clone())
     }

@@ -6,7 +6,8 @@ use crate::common::numbers;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::codec::{
-    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, with_dense,
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Effect, EncodedSize, PartAccess,
+    Repr, with_dense,
 };
 use zarr_array::traits::extension::{CodecEntry, Entry, KeyEncodingEntry};
 use zarr_array::traits::partial::{ChunkRead, InnerPart, Job, Known, Piece};
@@ -52,8 +53,8 @@ impl ArrayArrayCodec for Plus {
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         Ok(shape.into())
     }
-    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
-        Some(part.clone())
+    fn effect(&self) -> Effect<'_> {
+        Effect::Elementwise
     }
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
         map(&src, dst, scratch, |a| u16::from_ne_bytes(a).wrapping_sub(1).to_ne_bytes())
@@ -67,6 +68,9 @@ impl ArrayArrayCodec for Widen {
     fn encoded_repr(&self) -> CodecResult<Repr> {
         let fill = FillValue::of(u32::from(u16_of(self.0.fill.bytes())) + 1);
         Ok(Repr::new(DataType::UInt32, fill, self.0.rank))
+    }
+    fn effect(&self) -> Effect<'_> {
+        Effect::Whole
     }
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         Ok(shape.into())
@@ -99,6 +103,10 @@ fn index_of(bytes: &[u8]) -> Vec<u64> {
 }
 
 impl ArrayBytesCodec for Rows {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Ranges
+    }
+
     fn decode_into(
         &self,
         src: &[u8],
@@ -107,7 +115,7 @@ impl ArrayBytesCodec for Rows {
         mut dst: Destination<'_>,
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
-        let mut read = self.partial(shape, part, Fetching::new(0, 0, 0), None).unwrap();
+        let mut read = self.partial(shape, part, Fetching::new(0, 0, 0), None)?.unwrap();
         let index = src
             .get(..8 * usize::try_from(shape[0]).unwrap())
             .ok_or_else(|| CodecError::corrupt("no index"))?;
@@ -146,15 +154,15 @@ impl ArrayBytesCodec for Rows {
         part: &Region,
         _: Fetching,
         _: Option<&Known>,
-    ) -> Option<Box<dyn ChunkRead>> {
-        Some(Box::new(RowsRead {
+    ) -> CodecResult<Option<Box<dyn ChunkRead>>> {
+        Ok(Some(Box::new(RowsRead {
             chain: self.0.clone(),
             shape: shape.into(),
             part: part.clone(),
             row: shape[1] * self.1 as u64,
             wants: vec![ByteRange::Span { offset: 0, len: 8 * shape[0] }],
             index: Vec::new(),
-        }))
+        })))
     }
 }
 

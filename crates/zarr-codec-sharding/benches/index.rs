@@ -55,7 +55,7 @@ fn index(c: &mut Criterion) {
 
 /// Finds the inner chunks of a part, as an engine does before it reads them. Returns the decoded index.
 fn find(chain: &Chain, shape: &[u64], part: &Region, object: &[u8], known: Option<&Known>) -> Option<Known> {
-    let mut read = chain.partial(shape, part, FETCHING, known).unwrap();
+    let mut read = chain.partial(shape, part, FETCHING, known).unwrap().unwrap();
     while let Some(want) = read.wants().first() {
         let range = want.resolve(object.len() as u64).unwrap();
         let index = &object[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];

@@ -6,7 +6,7 @@ use zarr_engine::Chain;
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Destination, Dims, Fetching, FillValue, Region, Scratch, Source,
     Span,
-    codec::{ArrayBytesCodec, EncodedSize},
+    codec::{ArrayBytesCodec, EncodedSize, PartAccess},
     partial::{ChunkRead, Known},
     update::{ChunkUpdate, InnerChunks, InnerOrder, SelectedPart},
 };
@@ -90,8 +90,8 @@ impl ArrayBytesCodec for Sharding {
         bound.map_or(EncodedSize::Unknown, EncodedSize::AtMost)
     }
 
-    fn inner_shape(&self) -> Option<&[u64]> {
-        Some(&self.0.chunk)
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Inner(&self.0.chunk)
     }
 
     fn partial(
@@ -100,9 +100,12 @@ impl ArrayBytesCodec for Sharding {
         part: &Region,
         fetching: Fetching,
         known: Option<&Known>,
-    ) -> Option<Box<dyn ChunkRead>> {
-        let layout = self.0.layout(shape).ok().filter(|_| part.is_inside(shape))?;
-        Some(Box::new(ShardRead::new(self.0.clone(), layout, part.clone(), fetching, known)))
+    ) -> CodecResult<Option<Box<dyn ChunkRead>>> {
+        if !part.is_inside(shape) {
+            return Err(outside());
+        }
+        let layout = self.0.layout(shape)?;
+        Ok(Some(Box::new(ShardRead::new(self.0.clone(), layout, part.clone(), fetching, known))))
     }
 
     fn update(&self, shape: &[u64], picks: &SelectedPart, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {

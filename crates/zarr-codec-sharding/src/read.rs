@@ -86,7 +86,7 @@ impl ShardRead {
             if !self.is_better_in_part(&overlap.within) {
                 continue;
             }
-            let read = self.shard.inner.partial(&self.shard.chunk, &overlap.within, self.fetching, None);
+            let read = self.shard.inner.partial(&self.shard.chunk, &overlap.within, self.fetching, None)?;
             let Some(read) = read.filter(|read| read.wants() != [ByteRange::All]) else { continue };
             if let Some(size) = read.object_size()
                 && size != span.len

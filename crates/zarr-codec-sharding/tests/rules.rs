@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, EncodedSize, Repr};
 use zarr_traits::extension::{CodecEntry, Entry};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{
@@ -463,8 +463,8 @@ impl ArrayArrayCodec for Plus {
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         Ok(shape.into())
     }
-    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
-        Some(part.clone())
+    fn effect(&self) -> Effect<'_> {
+        Effect::Elementwise
     }
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
         add(&src, dst, 255)
@@ -514,7 +514,8 @@ fn an_index_that_exceeds_memory_is_an_error_and_never_allocated() {
     assert_eq!(chain.check_shape(&shape).unwrap_err().kind(), CodecErrorKind::LimitExceeded);
     let e = decode_part(&chain, &shape, &part, &[0; 16]).unwrap_err();
     assert_eq!(e.kind(), CodecErrorKind::LimitExceeded);
-    assert!(partial(&chain, &shape, &part, &[0; 16]).unwrap().is_none());
+    let e = partial(&chain, &shape, &part, &[0; 16]).unwrap_err();
+    assert_eq!(e.kind(), CodecErrorKind::LimitExceeded);
     assert!(chain.check_shape(&[1 << 26]).is_ok());
     for location in ["end", "start"] {
         let all = Opening { limits: Limits::unlimited(), ..Opening::default() };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_traits::codec::{ArrayBytesCodec, Codec, EncodedSize, Repr};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, EncodedSize, PartAccess, Repr};
 use zarr_traits::strided::{bytes_of, bytes_of_mut};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Region, Scratch, Source, Swap,
@@ -253,6 +253,10 @@ impl<N: Number> Zfp<N> {
 }
 
 impl<N: Number> ArrayBytesCodec for Zfp<N> {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
         let count = self.count(shape)?;
         let metadata = ZfpFieldMetadata { scalar_type: N::SCALAR_TYPE, dims: dims(shape)? };

@@ -18,7 +18,7 @@
 
 use std::sync::Arc;
 
-use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::number::Numeric;
 use zarr_traits::serde_json::Value;
@@ -138,8 +138,8 @@ fn wrong(message: String) -> CodecError {
 }
 
 impl ArrayBytesCodec for Bytes {
-    fn plain(&self) -> Option<Swap> {
-        self.rework.is_none().then_some(self.swap)
+    fn access(&self) -> PartAccess<'_> {
+        if self.rework.is_none() { PartAccess::Plain(self.swap) } else { PartAccess::Whole }
     }
 
     fn decode_into(

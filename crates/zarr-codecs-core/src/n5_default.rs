@@ -20,7 +20,7 @@
 use std::sync::Arc;
 
 use zarr_engine::Chain;
-use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
@@ -134,6 +134,10 @@ impl N5Default {
 }
 
 impl ArrayBytesCodec for N5Default {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
         lengths(shape)?;
         self.chain.check_shape(shape).map_err(|e| e.at("/configuration/codecs"))

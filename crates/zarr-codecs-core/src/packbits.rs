@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::number::Numeric;
 use zarr_traits::{
@@ -162,6 +162,10 @@ impl PackBits {
 }
 
 impl ArrayBytesCodec for PackBits {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn decode_into(
         &self,
         src: &[u8],

@@ -9,13 +9,13 @@
 //!
 //! The lengths depend on the chunk. Opening an array checks that they fit all chunks of its grid.
 //!
-//! If the elements of a chunk are contiguous, they are not moved ([`ArrayArrayCodec::keeps_elements`]). A part of a
+//! If the elements of a chunk are contiguous, they are not moved ([`Effect::Reshape`]). A part of a
 //! chunk is decoded separately if it is also a box of the encoded chunk; otherwise the whole chunk is decoded.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Repr};
+use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
@@ -207,8 +207,8 @@ impl ArrayArrayCodec for Reshape {
         })
     }
 
-    fn keeps_elements(&self) -> bool {
-        true
+    fn effect(&self) -> Effect<'_> {
+        Effect::Reshape
     }
 
     fn map_part(&self, shape: &[u64], part: &Region) -> Option<Region> {

@@ -7,14 +7,14 @@
 //! |---|---|
 //! | `order` | each dimension once: dimension `i` of the encoded chunk is dimension `order[i]` |
 //!
-//! No elements are moved: the chain changes strides ([`ArrayArrayCodec::as_layout`]), and the copy of a chunk into its
+//! No elements are moved: the chain changes strides ([`Effect::Reorder`]), and the copy of a chunk into its
 //! array also transposes it. The strings `"C"` (no change) and `"F"` (reversed) of old drafts are read with a note.
 
 use std::sync::Arc;
 
-use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Repr};
+use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::{CodecError, CodecResult, Destination, Dims, Region, Scratch, Source, Swap, permute};
+use zarr_traits::{CodecError, CodecResult, Destination, Dims, Scratch, Source, Swap, permute};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("transpose", CodecKind::ArrayArray, build));
@@ -65,12 +65,8 @@ impl ArrayArrayCodec for Transpose {
         })
     }
 
-    fn as_layout(&self) -> Option<&[u64]> {
-        Some(&self.order)
-    }
-
-    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
-        part.permute(&self.order)
+    fn effect(&self) -> Effect<'_> {
+        Effect::Reorder(&self.order)
     }
 
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
@@ -136,7 +132,7 @@ mod tests {
                 }
             };
             let (old, new) = (build(json!(letter)), build(order));
-            assert_eq!(old.as_layout(), new.as_layout());
+            assert_eq!(old.effect(), new.effect());
             // The chain does not call `encode` and `decode`.
             let elements: Vec<u8> = (0..24).collect();
             let shape = new.encoded_shape(&[2, 3, 4]).unwrap();

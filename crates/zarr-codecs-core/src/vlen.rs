@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source,
-    codec::{ArrayBytesCodec, EncodedSize, Repr, decode_elements, each_element},
+    codec::{ArrayBytesCodec, EncodedSize, PartAccess, Repr, decode_elements, each_element},
 };
 
 /// The bytes of a number.
@@ -20,6 +20,10 @@ pub(crate) struct Vlen {
 }
 
 impl ArrayBytesCodec for Vlen {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn decode_into(
         &self,
         src: &[u8],

@@ -15,7 +15,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_traits::codec::{
-    ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, each_element, too_large,
+    ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, each_element,
+    too_large,
 };
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::heap::Slot;
@@ -116,6 +117,10 @@ fn build_variable(configuration: &mut Configuration<'_>, repr: &Repr, _: &Contex
 }
 
 impl ArrayBytesCodec for Variable {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn decode_into(
         &self,
         src: &[u8],

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr, each_element};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, each_element};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source};
 
@@ -61,6 +61,10 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, layout: Layout) -> 
 }
 
 impl ArrayBytesCodec for Json {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn decode_into(
         &self,
         src: &[u8],

@@ -7,7 +7,9 @@
 
 use std::sync::Arc;
 
-use zarr_traits::codec::{ArrayArrayCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::codec::{
+    ArrayArrayCodec, BytesBytesCodec, Codec, CodecKind, Effect, EncodedSize, Repr, too_large,
+};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, FillValue, Scratch, Source, Swap,
@@ -99,6 +101,10 @@ impl BytesBytesCodec for PackBits {
 }
 
 impl ArrayArrayCodec for PackBits {
+    fn effect(&self) -> Effect<'_> {
+        Effect::Whole
+    }
+
     fn encoded_repr(&self) -> CodecResult<Repr> {
         Ok(Repr::new(DataType::UInt8, FillValue::of(self.fill), 1))
     }

@@ -23,7 +23,7 @@ use half::f16;
 use pco::data_types::{Number, NumberType};
 use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
-use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, too_large};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source, Swap, byte_len,
@@ -221,6 +221,10 @@ impl Work for Encode<'_> {
 }
 
 impl ArrayBytesCodec for Pcodec {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn decode_into(
         &self,
         src: &[u8],

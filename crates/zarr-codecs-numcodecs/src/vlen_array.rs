@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_traits::codec::{
-    ArrayBytesCodec, Codec, CodecKind, EncodedSize, Repr, decode_elements, each_element,
+    ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, decode_elements, each_element,
 };
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
@@ -100,6 +100,10 @@ fn no_number(value: &Value) -> CodecError {
 }
 
 impl ArrayBytesCodec for VlenArray {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn decode_into(
         &self,
         src: &[u8],

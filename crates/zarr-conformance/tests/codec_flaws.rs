@@ -20,7 +20,7 @@ struct Flaw(&'static str);
 impl Flaw {
     fn of(configuration: &mut Configuration<'_>) -> CodecResult<Self> {
         let given = configuration.optional_string("flaw")?.unwrap_or("none");
-        let all = BYTES_BYTES.iter().chain(ARRAY_BYTES).chain(ARRAY_ARRAY);
+        let all = BYTES_BYTES.iter().chain(ARRAY_BYTES).chain(ARRAY_ARRAY).chain(RESHAPES);
         let known = all.map(|(name, _)| *name).find(|name| *name == given);
         Ok(Self(known.unwrap_or("none")))
     }
@@ -177,6 +177,8 @@ const ARRAY_BYTES: &[(&str, &str)] = &[
     ("encodes only scalars", "2"),
     ("overflows in a product", "5"),
     ("accepts any number of bytes", "11"),
+    ("claims to store elements", "15"),
+    ("claims to have inner chunks", "15"),
 ];
 
 /// A codec for elements of one byte in reverse order.
@@ -190,6 +192,14 @@ impl Backwards {
 }
 
 impl ArrayBytesCodec for Backwards {
+    fn access(&self) -> PartAccess<'_> {
+        match self.0 {
+            Flaw("claims to store elements") => PartAccess::Plain(Swap::NONE),
+            Flaw("claims to have inner chunks") => PartAccess::Inner(&[1]),
+            _ => PartAccess::Ranges,
+        }
+    }
+
     fn decode_into(
         &self,
         src: &[u8],
@@ -240,8 +250,8 @@ impl ArrayBytesCodec for Backwards {
         part: &Region,
         _: Fetching,
         _: Option<&Known>,
-    ) -> Option<Box<dyn ChunkRead>> {
-        Some(Box::new(Reading(self.0, shape.into(), part.clone())))
+    ) -> CodecResult<Option<Box<dyn ChunkRead>>> {
+        Ok(Some(Box::new(Reading(self.0, shape.into(), part.clone()))))
     }
 }
 
@@ -279,10 +289,10 @@ impl ChunkRead for Reading {
 /// The flaws of [`Plus`].
 const ARRAY_ARRAY: &[(&str, &str)] = &[
     ("forgets the fill value", "9"),
-    ("needs another part", "8"),
-    ("needs a part outside", "8"),
     ("panics for zero", "11"),
-    ("claims to reorder dimensions", "9"),
+    ("claims to reorder dimensions", "15"),
+    ("claims to change only the shape", "15"),
+    ("depends on its neighbours", "15"),
     ("rounds", "1"),
 ];
 
@@ -294,6 +304,12 @@ impl Plus {
     fn one(&self, element: u8) -> u8 {
         let mask = if self.0.is("rounds") { 0xf0 } else { 0xff };
         (element & mask).wrapping_add(1)
+    }
+
+    /// Returns a mask that each element gets from the others.
+    fn others(&self, src: &Source<'_>) -> u8 {
+        let count = src.shape().iter().product::<u64>();
+        if self.0.is("depends on its neighbours") { count.to_le_bytes()[0] } else { 0 }
     }
 
     fn each(src: &Source<'_>, mut dst: Destination<'_>, one: impl Fn(u8) -> u8) -> CodecResult<()> {
@@ -315,28 +331,78 @@ impl ArrayArrayCodec for Plus {
         Ok(shape.into())
     }
 
-    fn as_layout(&self) -> Option<&[u64]> {
-        (self.0.is("claims to reorder dimensions") && self.1.rank == 1).then_some(&[0])
-    }
-
-    fn map_part(&self, shape: &[u64], part: &Region) -> Option<Region> {
-        let start: Vec<u64> = match self.0 {
-            Flaw("needs another part") => vec![0; shape.len()],
-            Flaw("needs a part outside") => shape.to_vec(),
-            _ => part.start().to_vec(),
-        };
-        Region::new(start, part.shape())
+    fn effect(&self) -> Effect<'_> {
+        match self.0 {
+            Flaw("claims to reorder dimensions") if self.1.rank == 1 => Effect::Reorder(&[0]),
+            Flaw("claims to change only the shape") => Effect::Reshape,
+            _ => Effect::Elementwise,
+        }
     }
 
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        let others = self.others(&src);
         Self::each(&src, dst, |element| match self.0 {
             Flaw("panics for zero") => element.checked_sub(1).unwrap(),
-            _ => element.wrapping_sub(1),
+            _ => (element ^ others).wrapping_sub(1),
         })
     }
 
     fn encode(&self, src: Source<'_>, dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
-        Self::each(&src, dst, |element| self.one(element))
+        let others = self.others(&src);
+        Self::each(&src, dst, |element| self.one(element) ^ others)
+    }
+}
+
+/// The flaws of [`Flat`].
+const RESHAPES: &[(&str, &str)] =
+    &[("needs another part", "8"), ("needs a part outside", "8"), ("turns the elements around", "15")];
+
+/// A codec that makes one dimension of all.
+#[derive(Debug)]
+struct Flat(Flaw, Repr);
+
+impl Flat {
+    fn copied(&self, src: &Source<'_>, mut dst: Destination<'_>) -> CodecResult<()> {
+        let mut elements = Vec::new();
+        src.append_to(&mut elements, Swap::NONE)?;
+        if self.0.is("turns the elements around") {
+            elements.reverse();
+        }
+        let shape: Dims = dst.shape().into();
+        Ok(dst.put(Source::dense(&elements, &shape, 1)?, Swap::NONE)?)
+    }
+}
+
+impl ArrayArrayCodec for Flat {
+    fn encoded_repr(&self) -> CodecResult<Repr> {
+        Ok(Repr::new(self.1.data_type.clone(), self.1.fill.clone(), 1))
+    }
+
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+        let elements = Dims::from(shape).product();
+        elements.map(|n| [n].into()).ok_or_else(|| CodecError::corrupt("it has too many elements"))
+    }
+
+    fn effect(&self) -> Effect<'_> {
+        Effect::Reshape
+    }
+
+    fn map_part(&self, shape: &[u64], part: &Region) -> Option<Region> {
+        let ([n], [start]) = (shape, part.start()) else { return None };
+        let start = match self.0 {
+            Flaw("needs another part") => 0,
+            Flaw("needs a part outside") => *n,
+            _ => *start,
+        };
+        Region::new([start], part.shape())
+    }
+
+    fn decode(&self, src: Source<'_>, dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        self.copied(&src, dst)
+    }
+
+    fn encode(&self, src: Source<'_>, dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        self.copied(&src, dst)
     }
 }
 
@@ -381,6 +447,12 @@ const CODECS: &[Entry] = &[
             _ => Err(CodecError::new(CodecErrorKind::Unsupported, "not uint8")),
         }
     })),
+    Entry::Codec(CodecEntry::new("test.flat", CodecKind::ArrayArray, |configuration, repr, _| {
+        match repr.data_type {
+            DataType::UInt8 => Ok(Codec::ArrayArray(Arc::new(Flat(Flaw::of(configuration)?, repr.clone())))),
+            _ => Err(CodecError::new(CodecErrorKind::Unsupported, "not uint8")),
+        }
+    })),
 ];
 
 const SHAPES: &[&[u64]] = &[&[], &[0], &[7], &[4, 3, 5]];
@@ -413,6 +485,10 @@ fn plus(flaw: &str) -> Subject {
     subject.decodes(DataType::UInt8, &[2], &[1, 0], &[0, 255])
 }
 
+fn flat(flaw: &str) -> Subject {
+    Subject::new("test.flat", json!({ "flaw": flaw })).shapes(SHAPES)
+}
+
 fn checked(subject: Subject) -> Result<(), Failures> {
     check(&Registry::core().with(CODECS).unwrap(), [subject])
 }
@@ -423,17 +499,19 @@ fn right_codecs_pass() {
     checked(one_dimensional("none")).unwrap();
     checked(backwards("none")).unwrap();
     checked(plus("none")).unwrap();
+    checked(flat("none")).unwrap();
     checked(plus("rounds").lossy()).unwrap();
 }
 
 #[test]
 fn each_flaw_is_reported_under_its_rule() {
     type Make = fn(&str) -> Subject;
-    let tables: [(&[(&str, &str)], Make); 4] = [
+    let tables: [(&[(&str, &str)], Make); 5] = [
         (BYTES_BYTES, framed),
         (BYTES_BYTES, one_dimensional),
         (ARRAY_BYTES, backwards),
         (ARRAY_ARRAY, plus),
+        (RESHAPES, flat),
     ];
     let mut missed = Vec::new();
     for (flaws, make) in tables {
@@ -447,7 +525,7 @@ fn each_flaw_is_reported_under_its_rule() {
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
     let rules: BTreeSet<&str> = tables.iter().flat_map(|(flaws, _)| *flaws).map(|(_, rule)| *rule).collect();
-    assert_eq!(rules.len(), 14, "each rule of the contract has a flaw");
+    assert_eq!(rules.len(), 15, "each rule of the contract has a flaw");
 }
 
 #[test]

@@ -15,7 +15,8 @@ use elementwise::{Elementwise, ElementwiseRead, ElementwiseUpdate};
 use plain::PlainRead;
 use reorder::{ReorderedRead, ReorderedUpdate, is_same};
 use zarr_traits::codec::{
-    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr,
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Effect, EncodedSize, PartAccess,
+    Repr,
 };
 use zarr_traits::extension::{Configuration, Context, Note, NoteKind, Spec};
 use zarr_traits::partial::{ChunkRead, DecodePart, Known};
@@ -162,7 +163,7 @@ impl Chain {
 
     /// Whether the encoded form of a chunk is its elements, possibly in another order of dimensions or bytes.
     pub fn is_plain(&self) -> bool {
-        self.bytes_bytes.is_empty() && self.array_bytes.codec.plain().is_some() && self.only_layouts()
+        self.bytes_bytes.is_empty() && self.swap().is_some() && self.only_reorders()
     }
 
     /// Checks that every codec of the chain can work on chunks of `shape`.
@@ -188,55 +189,73 @@ impl Chain {
     /// Returns the order of dimensions and the byte swap if the encoded form of a chunk is its elements. Dimension `i`
     /// of the encoded form is dimension `order[i]` of the chunk.
     pub fn plain(&self, rank: usize) -> Option<(Dims, Swap)> {
-        let known = self.bytes_bytes.is_empty() && self.skipped.is_empty() && self.only_layouts();
-        let swap = self.array_bytes.codec.plain().filter(|_| known)?;
+        let known = self.bytes_bytes.is_empty() && self.skipped.is_empty() && self.only_reorders();
+        let swap = self.swap().filter(|_| known)?;
         Some((self.order(rank)?, swap))
     }
 
     /// Returns the shape of inner chunks, which can be read and written separately, or `None` if there are none.
     pub fn inner_shape(&self, rank: usize) -> Option<Dims> {
-        let inner = self.array_bytes.codec.inner_shape().filter(|_| self.bytes_bytes.is_empty())?;
-        permute(inner, &inverse(&self.order(rank)?)?)
+        match self.array_bytes.codec.access() {
+            PartAccess::Inner(inner) if self.bytes_bytes.is_empty() => {
+                permute(inner, &inverse(&self.order(rank)?)?)
+            }
+            _ => None,
+        }
     }
 
     /// Returns a reader for `part` of a chunk of `shape`. If there are [inner chunks](Self::inner_shape), each of its
     /// pieces lies in one of them. `known` is what an earlier read learnt about the same version of the object. With
     /// `None` the caller reads the object whole and calls [`decode_into`](Self::decode_into).
+    ///
+    /// # Errors
+    /// The error of the codec, with its name; [`CodecErrorKind::Unsupported`] if it says that it has inner chunks and
+    /// does not read them.
     pub fn partial(
         &self,
         shape: &[u64],
         part: &Region,
         fetching: Fetching,
         known: Option<&Known>,
-    ) -> Option<Box<dyn ChunkRead>> {
+    ) -> CodecResult<Option<Box<dyn ChunkRead>>> {
         if !self.bytes_bytes.is_empty() || !part.is_inside(shape) {
-            return None;
+            return Ok(None);
         }
-        let codec = &self.array_bytes.codec;
-        if part.is_whole(shape) && codec.inner_shape().is_none() {
-            return None;
-        }
-        let order = self.order(shape.len())?;
-        let read = |shape: &[u64], part: &Region| -> Option<Box<dyn ChunkRead>> {
-            match codec.plain() {
-                Some(swap) => {
-                    let (shape, part, size) = (shape.into(), part.clone(), *self.sizes.last()?);
-                    Some(Box::new(PlainRead { shape, part, size, swap, fetching }))
-                }
-                None => codec.partial(shape, part, fetching, known),
-            }
+        let Some(order) = self.order(shape.len()) else { return Ok(None) };
+        let (Some(shape), Some(part)) = (permute(shape, &order), part.permute(&order)) else {
+            return Ok(None);
         };
-        let read = match is_same(&order) {
-            true => read(shape, part)?,
-            false => {
-                let read = read(&permute(shape, &order)?, &part.permute(&order)?)?;
-                Box::new(ReorderedRead { read, order })
-            }
-        };
-        Some(match self.elementwise() {
+        let Some(read) = self.stored_part(&shape, &part, fetching, known)? else { return Ok(None) };
+        let read = if is_same(&order) { read } else { Box::new(ReorderedRead { read, order }) };
+        Ok(Some(match self.elementwise() {
             None => read,
             Some(codecs) => Box::new(ElementwiseRead { read, codecs }),
-        })
+        }))
+    }
+
+    /// Returns a reader for `part` of what the array → bytes codec encodes.
+    fn stored_part(
+        &self,
+        shape: &Dims,
+        part: &Region,
+        fetching: Fetching,
+        known: Option<&Known>,
+    ) -> CodecResult<Option<Box<dyn ChunkRead>>> {
+        let codec = &self.array_bytes;
+        let partial = || codec.decode(|codec| codec.partial(shape, part, fetching, known));
+        let is_whole = part.is_whole(shape);
+        match codec.codec.access() {
+            PartAccess::Plain(swap) if !is_whole => {
+                let (shape, part, size) = (shape.clone(), part.clone(), self.sizes[self.sizes.len() - 1]);
+                Ok(Some(Box::new(PlainRead { shape, part, size, swap, fetching })))
+            }
+            PartAccess::Ranges if !is_whole => partial(),
+            PartAccess::Inner(_) => partial()?.map(Some).ok_or_else(|| {
+                let message = "it says that it has inner chunks, and does not read them";
+                CodecError::new(CodecErrorKind::Unsupported, message).in_codec(&codec.name, "decode")
+            }),
+            _ => Ok(None),
+        }
     }
 
     /// Returns a writer for elements of a chunk of `shape` by its inner chunks. With `None` the caller
@@ -251,7 +270,9 @@ impl Chain {
             return None;
         }
         let order = self.order(shape.len())?;
-        let update = self.array_bytes.codec.update(&permute(shape, &order)?, &picks.permute(&order)?, how)?;
+        let codec = &self.array_bytes.codec;
+        let PartAccess::Inner(_) = codec.access() else { return None };
+        let update = codec.update(&permute(shape, &order)?, &picks.permute(&order)?, how)?;
         let update = if is_same(&order) { update } else { Box::new(ReorderedUpdate { update, order }) };
         Some(match self.elementwise() {
             None => update,
@@ -262,12 +283,21 @@ impl Chain {
     /// The codecs that convert each element alone, if there are any.
     fn elementwise(&self) -> Option<Arc<Elementwise>> {
         let codecs = self.array_array.iter().zip(&self.sizes[1..]);
-        let codecs: Vec<_> = codecs.filter(|(named, _)| named.codec.is_elementwise()).collect();
+        let codecs: Vec<_> =
+            codecs.filter(|(named, _)| named.codec.effect() == Effect::Elementwise).collect();
         (!codecs.is_empty()).then(|| Arc::new(Elementwise::new(&self.reprs[0], codecs)))
     }
 
-    fn only_layouts(&self) -> bool {
-        self.array_array.iter().all(|named| named.codec.as_layout().is_some())
+    /// The swap of bytes, if the array → bytes codec stores the elements in C order.
+    fn swap(&self) -> Option<Swap> {
+        match self.array_bytes.codec.access() {
+            PartAccess::Plain(swap) => Some(swap),
+            _ => None,
+        }
+    }
+
+    fn only_reorders(&self) -> bool {
+        self.array_array.iter().all(|named| matches!(named.codec.effect(), Effect::Reorder(_)))
     }
 
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use zarr_engine::Chain;
 use zarr_traits::codec::{
-    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large,
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Effect, EncodedSize, PartAccess,
+    Repr, too_large,
 };
 use zarr_traits::extension::{CodecEntry, Context, Entry, Spec};
 use zarr_traits::serde_json::{self, json};
@@ -19,8 +20,8 @@ use zarr_traits::{
 struct Plain;
 
 impl ArrayBytesCodec for Plain {
-    fn plain(&self) -> Option<Swap> {
-        Some(Swap::NONE)
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Plain(Swap::NONE)
     }
     fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
         if shape[0].is_multiple_of(2) {
@@ -77,8 +78,8 @@ impl ArrayArrayCodec for Flat {
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         Ok([shape.iter().product()].into())
     }
-    fn keeps_elements(&self) -> bool {
-        true
+    fn effect(&self) -> Effect<'_> {
+        Effect::Reshape
     }
     fn decode(&self, _: Source<'_>, _: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
         Err(CodecError::new(CodecErrorKind::Unsupported, "moves elements"))

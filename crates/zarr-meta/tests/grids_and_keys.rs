@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::common::Verdict::{Fine, Tolerated, Unresolved};
 use crate::common::{base, check, open};
 use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Registry};
-use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize};
+use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess};
 use zarr_traits::extension::{ChunkGridEntry, CodecEntry, Entry};
 use zarr_traits::{ChunkGrid, CodecError, CodecResult, Destination, Region, Run, Scratch, Source};
 
@@ -159,6 +159,10 @@ impl ChunkGrid for Uneven {
 struct AtLeast(u64);
 
 impl ArrayBytesCodec for AtLeast {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
         let enough = shape.iter().product::<u64>() >= self.0;
         enough.then_some(()).ok_or_else(|| CodecError::configuration(format!("{shape:?} is too small")))

@@ -39,6 +39,8 @@
 //! 12. Memory is allocated for declared sizes, never for sizes that the bytes claim.
 //! 13. After an error the same [`Scratch`] encodes and decodes the next chunk correctly.
 //! 14. The encoded form is that of the codec's specification, so the codec reads what other implementations wrote.
+//! 15. What a codec says of itself is true: its [`effect`](ArrayArrayCodec::effect) and its
+//!     [`access`](ArrayBytesCodec::access).
 //!
 //! # A codec
 //!
@@ -152,6 +154,39 @@ impl EncodedSize {
     }
 }
 
+/// What an array → array codec does to a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Effect<'a> {
+    /// It only reorders dimensions: dimension `i` of the encoded chunk is dimension `order[i]` of the chunk. The chain
+    /// changes strides instead of moving elements, and calls neither `decode` nor `encode`.
+    Reorder(&'a [u64]),
+    /// It converts each element alone and keeps its place, so that parts and reordered dimensions are encoded and decoded
+    /// as whole chunks are. The encoded shape is that of the chunk. Partial reads and writes of the codecs after it work
+    /// through such a codec.
+    Elementwise,
+    /// It only changes the shape, and keeps the elements and their C order. If the elements are contiguous, the chain uses
+    /// the same memory with the other shape, and calls neither `decode` nor `encode`.
+    Reshape,
+    /// Anything else. It gets whole chunks.
+    Whole,
+}
+
+/// How parts of a chunk are reached in its encoded form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartAccess<'a> {
+    /// Only with the whole encoded form.
+    Whole,
+    /// The encoded form is the elements in C order, with this swap of bytes. The chain decodes directly into the
+    /// destination, and reads parts without calling the codec.
+    Plain(Swap),
+    /// By ranges of bytes that [`partial`](ArrayBytesCodec::partial) names.
+    Ranges,
+    /// By inner chunks of this shape, which can be read and written separately.
+    Inner(&'a [u64]),
+}
+
 /// A bytes → bytes codec: a compressor, a checksum.
 pub trait BytesBytesCodec: Debug + Send + Sync {
     /// Decodes all of `src` into the start of `dst` and returns the number of decoded bytes.
@@ -193,11 +228,8 @@ pub trait BytesBytesCodec: Debug + Send + Sync {
 
 /// An array → bytes codec.
 pub trait ArrayBytesCodec: Debug + Send + Sync {
-    /// Returns `Some` if the encoded form is the elements in C order, with this swap of bytes. The chain then decodes
-    /// directly into the destination and reads parts without calling the codec.
-    fn plain(&self) -> Option<Swap> {
-        None
-    }
+    /// Returns how parts of a chunk are reached in its encoded form.
+    fn access(&self) -> PartAccess<'_>;
 
     /// Checks that the codec can work on chunks of `shape`. It is called when the array is opened.
     ///
@@ -230,25 +262,25 @@ pub trait ArrayBytesCodec: Debug + Send + Sync {
     /// Returns the encoded size of a chunk of `shape`.
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize;
 
-    /// Returns the shape of inner chunks, which can be read and written separately, or `None` if there are none.
-    fn inner_shape(&self) -> Option<&[u64]> {
-        None
-    }
-
-    /// Returns a reader for `part` of a chunk of `shape`. Each of its pieces lies in one inner chunk. `known` is what
-    /// an earlier read learnt about the same version of the object. With `None` the chunk is read whole.
+    /// Returns a reader for `part` of a chunk of `shape`; called for [`PartAccess::Ranges`] and [`PartAccess::Inner`].
+    /// With inner chunks, each of its pieces lies in one of them. `known` is what an earlier read learnt about the same
+    /// version of the object. With `None` the chunk is read whole; a codec of inner chunks never returns it.
+    ///
+    /// # Errors
+    /// If the codec cannot work on this shape.
     fn partial(
         &self,
         shape: &[u64],
         part: &Region,
         fetching: Fetching,
         known: Option<&Known>,
-    ) -> Option<Box<dyn ChunkRead>> {
+    ) -> CodecResult<Option<Box<dyn ChunkRead>>> {
         let _ = (shape, part, fetching, known);
-        None
+        Ok(None)
     }
 
-    /// Returns a writer for elements of a chunk of `shape` by its inner chunks. With `None` the chunk is encoded whole.
+    /// Returns a writer for elements of a chunk of `shape` by its inner chunks; called for [`PartAccess::Inner`]. With
+    /// `None` the chunk is encoded whole.
     fn update(&self, shape: &[u64], picks: &SelectedPart, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
         let _ = (shape, picks, how);
         None
@@ -269,34 +301,18 @@ pub trait ArrayArrayCodec: Debug + Send + Sync {
     /// If the codec cannot work on this shape.
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims>;
 
-    /// Returns `Some` if the codec only reorders dimensions: dimension `i` of the encoded chunk is dimension
-    /// `order[i]`. The chain then changes strides instead of moving elements, and calls neither `decode` nor `encode`.
-    fn as_layout(&self) -> Option<&[u64]> {
-        None
-    }
+    /// Returns what the codec does to a chunk.
+    fn effect(&self) -> Effect<'_>;
 
-    /// Whether the codec converts each element alone and keeps its place, so that parts and reordered dimensions are
-    /// encoded and decoded as whole chunks are. The encoded shape is then that of the chunk. Partial reads and writes
-    /// of the codecs after it work through such a codec.
-    fn is_elementwise(&self) -> bool {
-        false
-    }
-
-    /// Whether the codec only changes the shape and keeps the elements and their C order. If the elements are
-    /// contiguous, the chain uses the same memory with the other shape, and calls neither `decode` nor `encode`.
-    fn keeps_elements(&self) -> bool {
-        false
-    }
-
-    /// Returns the region of the encoded chunk that suffices to decode `part`, or `None` if the whole chunk is needed.
-    /// The elements of the region must be those of the part, in the same order.
+    /// Returns the region of the encoded chunk that has the elements of `part`, in the same order, or `None` if the whole
+    /// chunk is needed. Called for [`Effect::Reshape`] only.
     fn map_part(&self, shape: &[u64], part: &Region) -> Option<Region> {
         let _ = (shape, part);
         None
     }
 
-    /// Decodes the elements of `src` into `dst`. `src` is a whole encoded chunk, or the region from
-    /// [`map_part`](Self::map_part).
+    /// Decodes the elements of `src` into `dst`. `src` is a whole encoded chunk, or a part of one as the
+    /// [effect](Self::effect) allows.
     ///
     /// # Errors
     /// If an element cannot be decoded.

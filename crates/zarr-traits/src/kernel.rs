@@ -34,11 +34,10 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Dims, Source};
 
-use crate::codec::{ArrayArrayCodec, Codec, Repr, with_dense, with_runs};
+use crate::codec::{ArrayArrayCodec, Codec, Effect, Repr, with_dense, with_runs};
 use crate::dtype::DataType;
 use crate::error::CodecResult;
 use crate::fill::FillValue;
-use crate::region::Region;
 use crate::scratch::Scratch;
 
 pub use elementwise::elementwise;
@@ -92,17 +91,13 @@ impl<K: Kernel> ArrayArrayCodec for KernelCodec<K> {
         Ok(shape.into())
     }
 
-    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
-        self.kernel.is_elementwise().then(|| part.clone())
-    }
-
-    fn is_elementwise(&self) -> bool {
-        self.kernel.is_elementwise()
+    fn effect(&self) -> Effect<'_> {
+        if self.kernel.is_elementwise() { Effect::Elementwise } else { Effect::Whole }
     }
 
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
         let step = |src: &[u8], dst: &mut [u8], scratch: &mut _| self.kernel.decode(src, dst, scratch);
-        if self.is_elementwise() {
+        if self.kernel.is_elementwise() {
             with_runs(&src, dst, scratch, step)
         } else {
             with_dense(&src, dst, scratch, step)
@@ -111,7 +106,7 @@ impl<K: Kernel> ArrayArrayCodec for KernelCodec<K> {
 
     fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
         let step = |src: &[u8], dst: &mut [u8], scratch: &mut _| self.kernel.encode(src, dst, scratch);
-        if self.is_elementwise() {
+        if self.kernel.is_elementwise() {
             with_runs(&src, dst, scratch, step)
         } else {
             with_dense(&src, dst, scratch, step)

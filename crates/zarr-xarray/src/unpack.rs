@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use zarr_array::traits::codec::{ArrayArrayCodec, Repr, with_runs};
+use zarr_array::traits::codec::{ArrayArrayCodec, Effect, Repr, with_runs};
 use zarr_array::traits::strided::{Destination, Dims, Source};
-use zarr_array::traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
+use zarr_array::traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 use zarr_array::{Array, DataType, FillValue};
 
 use crate::error::{XarrayError, XarrayResult};
@@ -65,12 +65,8 @@ impl ArrayArrayCodec for Unpack {
         Ok(shape.into())
     }
 
-    fn is_elementwise(&self) -> bool {
-        true
-    }
-
-    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
-        Some(part.clone())
+    fn effect(&self) -> Effect<'_> {
+        Effect::Elementwise
     }
 
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {

@@ -161,7 +161,7 @@ impl Core {
         known: &mut Option<Known>,
     ) -> ArrayResult<Option<Box<dyn ChunkRead>>> {
         let fetching = self.fetching.with_whole(0);
-        let Some(mut read) = self.chain.partial(shape, part, fetching, known.as_ref()) else {
+        let Some(mut read) = self.chain.partial(shape, part, fetching, known.as_ref())? else {
             return Ok(None);
         };
         let size = object.len() as u64;

@@ -127,7 +127,7 @@ pub(crate) fn partial(
             &object[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()],
         ))
     };
-    let Some(mut read) = chain.partial(shape, part, FETCHING, None) else { return Ok(None) };
+    let Some(mut read) = chain.partial(shape, part, FETCHING, None)? else { return Ok(None) };
     let mut asked = Asked::default();
     while !read.wants().is_empty() {
         asked.index.extend(read.wants());

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use zarr_traits::codec::{
-    ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, decode_elements, each_element, too_large,
+    ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, decode_elements,
+    each_element, too_large,
 };
 use zarr_traits::extension::{CodecEntry, Entry};
 use zarr_traits::serde_json::{Map, Value};
@@ -51,8 +52,11 @@ impl Elements {
 }
 
 impl ArrayBytesCodec for Elements {
-    fn plain(&self) -> Option<Swap> {
-        (self.open && self.data_type.size().is_some()).then(|| self.swap())
+    fn access(&self) -> PartAccess<'_> {
+        match self.open && self.data_type.size().is_some() {
+            true => PartAccess::Plain(self.swap()),
+            false => PartAccess::Whole,
+        }
     }
 
     fn decode_into(

@@ -6,6 +6,7 @@
 mod around;
 mod build;
 mod chunk;
+mod claims;
 mod damage;
 mod part;
 mod size;
@@ -94,4 +95,5 @@ const RULES: &[Rule<Bench>] = &[
     Rule::new("12", "memory is allocated for declared sizes only", damage::memory),
     Rule::new("13", "an error does not affect the next chunk", damage::forgotten),
     Rule::new("14", "the encoded form is that of the specification", whole::answers),
+    Rule::new("15", "what it says of itself is true", claims::are_true),
 ];

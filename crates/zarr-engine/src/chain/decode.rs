@@ -5,7 +5,7 @@ use std::ops::Range;
 use zarr_strided::{Destination, Source, Swap, swap_in_place};
 
 use super::{Chain, Named, mismatch};
-use zarr_traits::codec::{BytesBytesCodec, EncodedSize};
+use zarr_traits::codec::{BytesBytesCodec, Effect, EncodedSize};
 use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, Region, Scratch, byte_len, permute};
 
 /// Partial decoding is used if the needed span is below this share of the chunk.
@@ -43,19 +43,23 @@ impl Chain {
         let Some(named) = self.array_array.get(level) else {
             return self.decode_bytes(src, shape, part, dst, scratch);
         };
-        if let Some(order) = named.codec.as_layout() {
+        let effect = named.codec.effect();
+        if let Effect::Reorder(order) = effect {
             let shape = permute(shape, order).ok_or_else(|| mismatch(shape, part))?;
             let part = part.permute(order).ok_or_else(|| mismatch(&shape, part))?;
             return self.decode_array(level + 1, src, &shape, &part, dst.permute(order)?, scratch);
         }
         let size = self.sizes[level + 1];
         let encoded = named.codec.encoded_shape(shape)?;
-        let (wanted, decodes_part) = match named.codec.map_part(shape, part) {
-            Some(region) => (region, true),
-            None => (Region::whole(&encoded), part.is_whole(shape)),
+        let suffices = match effect {
+            Effect::Elementwise => Some(part.clone()),
+            Effect::Reshape => named.codec.map_part(shape, part),
+            _ => None,
         };
+        let decodes_part = suffices.is_some() || part.is_whole(shape);
+        let wanted = suffices.unwrap_or_else(|| Region::whole(&encoded));
         if decodes_part
-            && named.codec.keeps_elements()
+            && effect == Effect::Reshape
             && let Some(memory) = dst.as_dense_mut()
         {
             let inner = Destination::dense(memory, wanted.shape(), size)?;
@@ -87,7 +91,7 @@ impl Chain {
     /// Whether the codecs after the array → array codec at `level` leave the elements as they are in memory.
     fn is_raw_after(&self, level: usize) -> bool {
         let is_last = level + 1 == self.array_array.len() && self.bytes_bytes.is_empty();
-        is_last && self.array_bytes.codec.plain().is_some_and(Swap::is_none)
+        is_last && self.swap().is_some_and(Swap::is_none)
     }
 
     /// Decodes with the bytes → bytes codecs, the last one first, then with the array → bytes codec.
@@ -109,7 +113,7 @@ impl Chain {
             }
         }
         let src = outer.as_deref().unwrap_or(src);
-        match (self.bytes_bytes.is_empty(), array_bytes.codec.plain()) {
+        match (self.bytes_bytes.is_empty(), self.swap()) {
             (true, _) => array_bytes.decode(|codec| codec.decode_into(src, shape, part, dst, scratch))?,
             (false, Some(swap)) => self.decode_plain(swap, src, shape, part, dst, scratch)?,
             (false, None) => {

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use zarr_strided::{Destination, Source};
+use zarr_strided::{Destination, Source, Swap};
 
 use super::Chain;
+use zarr_traits::codec::Effect;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch, byte_len};
 
 impl Chain {
@@ -38,12 +39,13 @@ impl Chain {
         let Some(named) = self.array_array.get(level) else {
             return self.encode_bytes(src, out, scratch);
         };
-        if let Some(order) = named.codec.as_layout() {
+        let effect = named.codec.effect();
+        if let Effect::Reorder(order) = effect {
             return self.encode_array(level + 1, src.permute(order)?, out, scratch);
         }
         let shape = named.encode(|codec| codec.encoded_shape(src.shape()))?;
         let size = self.sizes[level + 1];
-        if let Some(memory) = src.as_dense().filter(|_| named.codec.keeps_elements()) {
+        if let Some(memory) = src.as_dense().filter(|_| effect == Effect::Reshape) {
             return self.encode_array(level + 1, Source::dense(memory, &shape, size)?, out, scratch);
         }
         let mut buffer = scratch.take(byte_len(&shape, size)?)?;
@@ -58,7 +60,7 @@ impl Chain {
         let Some((last, before)) = self.bytes_bytes.split_last() else {
             return self.array_bytes.encode(|codec| codec.encode(src, out, scratch));
         };
-        let plain = self.array_bytes.codec.plain().is_some_and(|swap| swap.is_none());
+        let plain = self.swap().is_some_and(Swap::is_none);
         let mut bytes: Cow<'_, [u8]> = match src.as_dense() {
             Some(dense) if plain => Cow::Borrowed(dense),
             _ => {

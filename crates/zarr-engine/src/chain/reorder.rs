@@ -5,6 +5,7 @@ use zarr_strided::{Dims, Source};
 
 use super::Chain;
 use crate::piece::reordered;
+use zarr_traits::codec::Effect;
 use zarr_traits::partial::{ChunkRead, Known, Piece};
 use zarr_traits::update::{ChunkUpdate, JoinedObject, NewInner};
 use zarr_traits::{ByteRange, CodecError, CodecErrorKind, CodecResult, Region, Scratch, inverse, permute};
@@ -14,9 +15,10 @@ impl Chain {
     /// the chunk. Returns `None` if a codec before it neither reorders dimensions nor converts single elements.
     pub(super) fn order(&self, rank: usize) -> Option<Dims> {
         let same: Dims = (0..rank as u64).collect();
-        self.array_array.iter().try_fold(same, |order, named| match named.codec.as_layout() {
-            Some(layout) => permute(&order, layout),
-            None => named.codec.is_elementwise().then_some(order),
+        self.array_array.iter().try_fold(same, |order, named| match named.codec.effect() {
+            Effect::Reorder(by) => permute(&order, by),
+            Effect::Elementwise => Some(order),
+            _ => None,
         })
     }
 }

@@ -16,7 +16,8 @@ use zarr_meta::{
     Resolved, Severity, Sink, Strict,
 };
 use zarr_traits::codec::{
-    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr,
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Effect, EncodedSize, PartAccess,
+    Repr,
 };
 use zarr_traits::extension::{CodecEntry, Entry, TransformerEntry};
 use zarr_traits::{
@@ -211,6 +212,10 @@ impl BytesBytesCodec for Nothing {
 }
 
 impl ArrayBytesCodec for Nothing {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn decode_into(
         &self,
         _: &[u8],
@@ -230,6 +235,10 @@ impl ArrayBytesCodec for Nothing {
 }
 
 impl ArrayBytesCodec for Shards {
+    fn access(&self) -> PartAccess<'_> {
+        PartAccess::Whole
+    }
+
     fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
         if self.0.len() == shape.len() && shape.iter().zip(&self.0[..]).all(|(n, inner)| n % inner == 0) {
             return Ok(());
@@ -255,6 +264,9 @@ impl ArrayBytesCodec for Shards {
 }
 
 impl ArrayArrayCodec for Same {
+    fn effect(&self) -> Effect<'_> {
+        Effect::Whole
+    }
     fn encoded_repr(&self) -> CodecResult<Repr> {
         Ok(self.0.clone())
     }
