@@ -1,49 +1,17 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod ahead;
-mod array;
-#[cfg(feature = "arrow")]
-mod arrow;
-mod back_off;
-mod block_writer;
-pub mod blocking;
-mod chunk_cache;
-mod chunks;
 pub mod clock;
-mod core;
-mod cpu;
-mod create;
-mod decode;
-mod direct;
 mod element;
-mod encoding;
 mod error;
-mod explain;
-mod feed;
-mod fetch;
-mod handle;
-mod lazy;
-mod loaded;
-mod many;
-mod memory;
-mod metadata;
+mod handles;
+mod io;
 pub mod node;
-mod open;
-mod opened;
-mod outside;
-mod pick;
 mod plan;
-mod progress;
-mod read;
-mod recode;
-mod resize;
-mod rows;
+mod run;
 mod select;
-mod target;
+mod settings;
 mod values;
-mod versioned;
-mod write;
 
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format, codecs, types as data_types};
 pub use zarr_traits::{
@@ -51,30 +19,33 @@ pub use zarr_traits::{
     update::InnerOrder,
 };
 
-pub use array::Array;
-pub use block_writer::BlockWriter;
-pub use chunk_cache::ChunkCache;
-pub use chunks::{Chunk, ChunkCheck, Chunks, StorageInfo, StoredChunk};
-pub use core::{EmptyChunks, MissingChunks, PartialWrites};
-pub use cpu::{Cpu, Job, Spawn};
-pub use create::CreateOptions;
-pub use element::{Element, Form, SmallFloat, WriteElement, data_type_of};
-pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
-pub use explain::{Explanation, InnerChunk};
-pub use lazy::LazyView;
-pub use memory::{ArrayMemory, ArrayValues};
-pub use node::{Consolidated, ExistingNode};
-pub use open::OpenOptions;
-pub use progress::{Amount, Progress};
-pub use resize::CutElements;
-pub use rows::Rows;
+pub use element::any::AnyArray;
+pub use element::borrowed::{ArrayMemory, ArrayValues};
+pub use element::rows::Rows;
 #[doc(hidden)]
-pub use rows::{check_field, is_struct, struct_of_fields, type_of_field};
+pub use element::rows::{check_field, is_struct, struct_of_fields, type_of_field};
 #[cfg(feature = "bytemuck")]
 #[doc(hidden)]
-pub use rows::{check_place, fits_raw, fits_struct};
-pub use select::{Axis, Position, Selection};
-pub use values::{AnyArray, NdVec};
+pub use element::rows::{check_place, fits_raw, fits_struct};
+pub use element::{Element, Form, SmallFloat, WriteElement, data_type_of};
+pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
+pub use handles::array::Array;
+pub use handles::block_writer::BlockWriter;
+pub use handles::blocking;
+pub use handles::chunks::{ChunkCheck, StorageInfo, StoredChunk};
+pub use handles::create::CreateOptions;
+pub use handles::explain::{Explanation, InnerChunk};
+pub use handles::lazy::LazyView;
+pub use handles::open::OpenOptions;
+pub use handles::resize::CutElements;
+pub use io::chunk_cache::ChunkCache;
+pub use node::{Consolidated, ExistingNode};
+pub use plan::chunks::{Chunk, Chunks};
+pub use run::cpu::{Cpu, Job, Spawn};
+pub use run::progress::{Amount, Progress};
+pub use select::{Axis, Selection};
+pub use settings::{EmptyChunks, MissingChunks, PartialWrites};
+pub use values::{NdVec, Position};
 #[cfg(feature = "bytemuck")]
 #[doc(hidden)]
 pub use zarr_strided::PlainPod;

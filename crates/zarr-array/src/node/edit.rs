@@ -3,17 +3,13 @@
 
 use zarr_meta::consolidated::Form;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
-use zarr_traits::{
-    Key, Prefix, Storage, Version,
-    store::{Outcome, PutMode},
-};
+use zarr_traits::{Key, Prefix, Storage};
 
+use super::put::{delete, put};
 use super::step::refresh_in;
 use super::{Stored, Writing, above, bare, document, stored};
-use crate::back_off::{ATTEMPTS, BackOff};
-use crate::core::PartialWrites;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::write::unsafe_update;
+use crate::run::back_off::{ATTEMPTS, BackOff};
 
 /// Changes the stored metadata of the node at `prefix`, and returns its new metadata. `change` is called again if
 /// another writer was faster. Members that it does not touch keep their bytes, and an unchanged document is not put.
@@ -113,45 +109,4 @@ async fn put_changed(
         }
     }
     Ok(true)
-}
-
-/// Puts a document if it does not exist, or replaces the version `old`. Returns `false` if another writer changed it.
-pub(super) async fn put(
-    storage: &Storage,
-    key: &Key,
-    text: String,
-    old: Option<Option<&Version>>,
-    how: &Writing,
-) -> ArrayResult<bool> {
-    if text.len() as u64 > how.limits.metadata_bytes {
-        let most = how.limits.metadata_bytes;
-        let message =
-            format!("the document would have {} bytes, but readers accept at most {most}", text.len());
-        return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
-    }
-    let can = storage.capabilities();
-    let put = match old {
-        _ if how.partial_writes == PartialWrites::Unchecked => PutMode::Replace,
-        None if can.put_create => PutMode::Create,
-        Some(Some(version)) if can.put_if => PutMode::IfUnchanged(version),
-        _ => return Err(unsafe_update()),
-    };
-    let outcome = storage.put_document(key, text, put).await?;
-    Ok(matches!(outcome, Outcome::Done(_)))
-}
-
-/// Deletes a document. In a store without conditional deletes, puts an empty document instead.
-pub(super) async fn delete(
-    storage: &Storage,
-    key: &Key,
-    old: Option<&Version>,
-    how: &Writing,
-) -> ArrayResult<bool> {
-    let version = match old {
-        _ if how.partial_writes == PartialWrites::Unchecked => None,
-        Some(version) if storage.capabilities().delete_if => Some(version),
-        _ => return put(storage, key, "{}".to_owned(), Some(old), how).await,
-    };
-    let outcome = storage.delete_if(key, version).await?;
-    Ok(matches!(outcome, Outcome::Done(_)))
 }

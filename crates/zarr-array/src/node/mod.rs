@@ -4,6 +4,7 @@
 mod create;
 mod edit;
 mod erase;
+mod put;
 mod step;
 
 pub use create::{ExistingNode, create, create_above, create_in_empty, put_new};
@@ -11,7 +12,7 @@ pub use edit::{edit, edit_document};
 pub use erase::erase;
 pub use step::{Consolidated, above, refresh, refresh_all};
 
-pub use crate::feed::on_threads;
+pub use crate::run::on_threads;
 
 use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;
@@ -21,8 +22,8 @@ use zarr_traits::{
     store::{Listed, ReadVersion},
 };
 
-use crate::core::PartialWrites;
 use crate::error::ArrayResult;
+use crate::settings::PartialWrites;
 
 /// The documents that make a node, in the formats that can be written.
 const MAKERS: [DocumentName; 3] = [DocumentName::Node, DocumentName::Array2, DocumentName::Group2];

@@ -8,10 +8,10 @@ use zarr_meta::consolidated::{Form, Index};
 use zarr_meta::{DocumentName, Documents, Format, Ignore};
 use zarr_traits::{Key, Prefix, Storage};
 
-use super::edit::{delete, put};
+use super::put::{delete, put};
 use super::{Writing, at_once, document, stored};
-use crate::back_off::{ATTEMPTS, BackOff};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::run::back_off::{ATTEMPTS, BackOff};
 
 /// What happens to consolidated metadata above a node that is created, changed or erased. Readers trust it, so stale
 /// metadata hides the change from them.

@@ -1,0 +1,7 @@
+//! Chunks as they are stored.
+
+mod encoded;
+mod stored;
+
+pub use encoded::ChunkCheck;
+pub use stored::{StorageInfo, StoredChunk};

@@ -1,0 +1,20 @@
+//! The handles on an array, async and blocking, and all that they offer.
+
+pub(crate) mod array;
+#[cfg(feature = "arrow")]
+mod arrow;
+pub(crate) mod block_writer;
+pub mod blocking;
+pub(crate) mod chunks;
+mod common;
+pub(crate) mod create;
+mod each;
+pub(crate) mod explain;
+pub(crate) mod lazy;
+mod many;
+mod metadata;
+pub(crate) mod open;
+mod outside;
+mod recode;
+pub(crate) mod resize;
+mod rows;

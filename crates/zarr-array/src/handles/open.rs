@@ -1,0 +1,215 @@
+//! Opening: reads the documents of an array and resolves them against a registry.
+
+use std::sync::Arc;
+
+use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
+use zarr_traits::{BoxFuture, Limits, Prefix, Registry, Storage, update::InnerOrder};
+
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::handles::array::Array;
+use crate::io::core::Core;
+use crate::io::versioned;
+use crate::io::versioned::Indexes;
+use crate::node;
+use crate::node::Consolidated;
+use crate::run::cpu::Cpu;
+use crate::settings::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
+
+/// Options for opening an array.
+///
+/// ```
+/// # use zarr_array::{Array, ArrayResult, OpenOptions, Registry, Storage};
+/// # async fn example(storage: Storage, registry: &Registry) -> ArrayResult<()> {
+/// let array = OpenOptions::new().strict(true).open(storage, "/t2m", registry).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    strict: bool,
+    limits: Limits,
+    format: Option<Format>,
+    separator: Option<char>,
+}
+
+impl OpenOptions {
+    /// The defaults: tolerant, formats 3 and 2, and the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets whether any deviation of the metadata from the specification is an error.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Sets the limits on the memory and work that stored data may demand.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the format of the array. By default format 3 is tried first, then 2. Format 1 is read only if it is set
+    /// here.
+    #[must_use]
+    pub fn format(mut self, format: impl Into<Option<Format>>) -> Self {
+        self.format = format.into();
+        self
+    }
+
+    /// Sets the separator of the numbers in chunk keys, `.` or `/`, for an array of format 2 whose document does not
+    /// state it.
+    ///
+    /// zarr-python before version 2.8 wrote keys with `/` but did not state it in the document. Read with `.`, the
+    /// default of the format, such an array seems to hold only fill values.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayResult, OpenOptions, Registry, Storage};
+    /// # async fn example(storage: Storage, registry: &Registry) -> ArrayResult<()> {
+    /// let array = OpenOptions::new().separator('/').open(storage, "/t2m", registry).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn separator(mut self, separator: impl Into<Option<char>>) -> Self {
+        self.separator = separator.into();
+        self
+    }
+
+    /// Opens the array at `path`. An array of format 3 takes one request; an array of format 2 takes one more round of
+    /// concurrent requests.
+    ///
+    /// # Errors
+    /// As [`Array::open`].
+    pub async fn open(
+        &self,
+        storage: impl Into<Storage>,
+        path: &str,
+        registry: &Registry,
+    ) -> ArrayResult<Array> {
+        let prefix = Prefix::of_node(path)?;
+        self.open_at(storage.into(), prefix, registry).await
+    }
+
+    /// Opens the array at `prefix`. A wall (decision 0026).
+    fn open_at<'a>(
+        &'a self,
+        storage: Storage,
+        prefix: Prefix,
+        registry: &'a Registry,
+    ) -> BoxFuture<'a, ArrayResult<Array>> {
+        Box::pin(async move {
+            let path = prefix.node_path();
+            let opened = async {
+                let found = node::read(&storage, &prefix, self.format, &self.limits, self.strict).await?;
+                let not_found = |what| Err(ArrayError::new(ArrayErrorKind::NotFound, what));
+                match found {
+                    None => not_found(node::absent("array", self.format)),
+                    Some((NodeMeta::Group(_), _)) => not_found("there is a group, not an array".to_owned()),
+                    Some((NodeMeta::Array(meta), diagnostics)) => {
+                        self.with_metadata(storage.clone(), prefix, meta, diagnostics, registry)
+                    }
+                }
+            };
+            opened.await.map_err(|e| e.in_array(&path))
+        })
+    }
+
+    /// Opens the array at `prefix` from metadata that was read before. Makes no request.
+    ///
+    /// # Errors
+    /// As [`Array::open`], without those of the store.
+    pub fn with_metadata(
+        &self,
+        storage: impl Into<Storage>,
+        prefix: Prefix,
+        meta: ArrayMeta,
+        diagnostics: Vec<Diagnostic>,
+        registry: &Registry,
+    ) -> ArrayResult<Array> {
+        let path = prefix.node_path();
+        let document = meta.format().array_document().as_str();
+        let resolved = self.resolve(storage.into(), prefix, meta, registry, diagnostics);
+        resolved.map_err(|e| e.in_document(document).in_array(&path))
+    }
+
+    /// Resolves metadata against a registry and returns a handle.
+    pub(crate) fn resolve(
+        &self,
+        storage: Storage,
+        prefix: Prefix,
+        mut meta: ArrayMeta,
+        registry: &Registry,
+        mut diagnostics: Vec<Diagnostic>,
+    ) -> ArrayResult<Array> {
+        self.separator.map_or(Ok(()), |separator| meta.assume_separator(separator))?;
+        let sink: &mut dyn Sink = if self.strict { &mut Strict } else { &mut diagnostics };
+        let resolved = meta.resolve(registry, &self.limits, sink)?;
+        let empty_chunks = match meta.fill_is_undefined() {
+            // A missing chunk has no defined value, so every chunk must be stored.
+            true => EmptyChunks::Store,
+            false => EmptyChunks::default(),
+        };
+        let chunks = resolved.storage(&storage, &prefix);
+        let core = Core {
+            path: prefix.node_path(),
+            prefix,
+            cpu: Cpu::of(&storage),
+            shape: meta.shape().into(),
+            size: resolved.data_type.memory_size(),
+            fill_element: resolved.chain.repr().fill_element(),
+            data_type: resolved.data_type,
+            fill: resolved.fill,
+            grid: resolved.grid,
+            keys: resolved.key_encoding,
+            chain: resolved.chain,
+            limits: self.limits.clone(),
+            missing: MissingChunks::default(),
+            empty_chunks,
+            inner_order: InnerOrder::default(),
+            partial_writes: PartialWrites::default(),
+            fetching: chunks.capabilities().drive.fetching(),
+            indexes: Arc::new(Indexes::new(versioned::BYTES)),
+            block_size: BlockSize::default(),
+            progress: None,
+            decoded: None,
+            beside: false,
+            gate: zarr_engine::gate(&chunks),
+            storage: chunks,
+        };
+        Ok(Array {
+            core: Arc::new(core),
+            meta: Arc::new(meta),
+            registry: registry.clone(),
+            node: storage,
+            consolidated: Consolidated::default(),
+            diagnostics: diagnostics.into(),
+            may_block: false,
+        })
+    }
+}
+
+impl Array {
+    /// Opens the array at `path` (`/`, `a/b`, `/a/b`). Deviations from the specification that do no harm are tolerated
+    /// and listed by [`diagnostics`](Self::diagnostics). [`OpenOptions`] changes that.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, Storage, standard};
+    /// # async fn example(storage: Storage) -> ArrayResult<()> {
+    /// let array = Array::open(storage, "/t2m", &standard()).await?;
+    /// println!("{:?} of {}", array.shape(), array.data_type());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`NotFound`](ArrayErrorKind::NotFound) when no array is at `path`; [`Metadata`](ArrayErrorKind::Metadata) when
+    /// its document is invalid; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a
+    /// codec, data type or grid of the array; and those of the store.
+    pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> ArrayResult<Self> {
+        OpenOptions::new().open(storage, path, registry).await
+    }
+}

@@ -1,0 +1,91 @@
+//! A selection resolved against an array: its shape, its plan, and the order of its elements.
+
+use zarr_traits::{Dims, byte_len};
+
+use crate::error::{ArrayError, ArrayResult};
+use crate::io::core::Core;
+use crate::plan::Plan;
+use crate::plan::lists::PickPlan;
+use crate::plan::order::{Order, Orders};
+use crate::select::{Along, Picked, Selection};
+
+/// The target of a read or a write.
+pub(crate) struct Target {
+    pub(crate) plan: TargetPlan,
+    /// The order of the selection, where it differs from that of the plan.
+    pub(crate) orders: Orders,
+    /// The shape of the selection, including the dimensions that an index drops.
+    pub(crate) full: Dims,
+    /// The shape of the result, without these dimensions.
+    pub(crate) kept: Vec<u64>,
+    /// The selected elements along each dimension.
+    pub(crate) places: Vec<Along>,
+}
+
+/// The plan of a selection. Its elements are in ascending order.
+pub(crate) enum TargetPlan {
+    Ranges(Plan),
+    Lists(PickPlan),
+}
+
+impl Target {
+    pub(crate) fn new(core: &Core, selection: &Selection) -> ArrayResult<Self> {
+        Self::resolve(core, selection).map_err(|e| e.in_array(&core.path))
+    }
+
+    /// Checks the shape of values or of memory.
+    pub(crate) fn check_shape(&self, got: &[u64]) -> ArrayResult<()> {
+        if self.kept == got {
+            return Ok(());
+        }
+        let message = format!("the selection has shape {:?}, the values have shape {got:?}", self.kept);
+        Err(ArrayError::invalid(message))
+    }
+
+    /// Checks values or memory of the caller. Only their number counts if they have no shape.
+    pub(crate) fn check_lent(&self, got: &[u64], has_shape: bool) -> ArrayResult<()> {
+        match got {
+            [got] if !has_shape && self.full.product() == Some(*got) => Ok(()),
+            [got] if !has_shape => {
+                let message = format!("the selection has shape {:?}, there are {got} values", self.kept);
+                Err(ArrayError::invalid(message))
+            }
+            got => self.check_shape(got),
+        }
+    }
+
+    fn resolve(core: &Core, selection: &Selection) -> ArrayResult<Self> {
+        let places = selection.resolve(&core.shape)?;
+        let full: Dims = places.iter().map(Along::count).collect();
+        byte_len(&full, core.size)?;
+        let kept = places.iter().filter(|along| along.keeps()).map(Along::count).collect();
+        let ranges: Option<Vec<Picked>> = places.iter().map(Along::ascending).collect();
+        let (plan, orders) = match ranges {
+            Some(picked) => {
+                let plan = Plan::new(picked, &core.layout())?;
+                let is_reversed = |along: &Along| matches!(along, Along::Steps { reversed: true, .. });
+                let order = |along: &Along| if is_reversed(along) { Order::Reversed } else { Order::Same };
+                let orders = match places.iter().any(is_reversed) {
+                    true => places.iter().map(order).collect(),
+                    false => Vec::new(),
+                };
+                (TargetPlan::Ranges(plan), orders)
+            }
+            None => {
+                let (plan, orders) = PickPlan::new(&places, &core.layout())?;
+                (TargetPlan::Lists(plan), orders)
+            }
+        };
+        Ok(Self { plan, orders: Orders::new(orders), full, kept, places })
+    }
+}
+
+impl TargetPlan {
+    /// The number of elements along each dimension.
+    pub(crate) fn shape(&self) -> Dims {
+        match self {
+            Self::Ranges(plan) => plan.result_shape(),
+            Self::Lists(plan) => plan.shape(),
+        }
+    }
+}

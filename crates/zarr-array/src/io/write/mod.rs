@@ -1,0 +1,153 @@
+//! Writing: turns elements, bytes and encoded inner chunks into the task that writes them.
+
+mod lists;
+mod plan;
+mod ranges;
+mod task;
+
+use std::sync::Arc;
+
+use zarr_strided::{Input, Source, View};
+use zarr_traits::{BoxFuture, Bytes, Dims, Version, block_on, heap::Heap};
+
+use crate::element::WriteElement;
+use crate::element::check::check_element;
+use crate::error::{ArrayError, ArrayResult};
+use crate::io::core::Core;
+use crate::io::target::{Target, TargetPlan};
+use crate::run::run;
+use crate::select::{Along, Selection};
+use crate::values::NdVec;
+pub(crate) use plan::{WritePlan, not_asked};
+use task::Write;
+
+/// The elements to write, and the contents of elements of variable length.
+pub(crate) type Ready = (Input, Option<Arc<Heap>>);
+
+/// Turns elements into the input of a write to `places`, which are as many.
+pub(crate) fn ready<T: WriteElement>(core: &Core, places: &[Along], values: Vec<T>) -> ArrayResult<Ready> {
+    let heap = core.heap(u64::MAX);
+    let memory = T::into_memory(values, &core.form(heap.as_deref(), places))?;
+    let shape: Dims = places.iter().map(Along::count).collect();
+    Ok((Input::sized(memory, core.size, &shape)?, heap))
+}
+
+/// Writes owned elements.
+pub(crate) async fn write<T: WriteElement>(
+    core: &Arc<Core>,
+    selection: Selection,
+    values: NdVec<T>,
+    may_block: bool,
+) -> ArrayResult<()> {
+    check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    let target = Target::new(core, &selection)?;
+    target.check_shape(values.shape()).map_err(|e| e.in_array(&core.path))?;
+    let ready = ready(core, &target.places, values.into_vec());
+    let (input, heap) = ready.map_err(|e| e.in_array(&core.path))?;
+    write_input(core, target, input, heap, may_block).await
+}
+
+/// Writes borrowed elements. Only a blocking caller can lend them.
+pub(crate) fn write_view<T: WriteElement>(
+    core: &Arc<Core>,
+    selection: &Selection,
+    elements: View<'_, T>,
+    has_shape: bool,
+) -> ArrayResult<()> {
+    check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    let target = Target::new(core, selection)?;
+    target.check_lent(elements.shape(), has_shape).map_err(|e| e.in_array(&core.path))?;
+    let full = target.full.clone();
+    let heap = core.heap(u64::MAX);
+    if let Some(plain) = T::plain(elements.clone(), &core.data_type)
+        && size_of::<T::Memory>() == core.size
+    {
+        let source = Source::from(plain).reshape(&full)?;
+        return Input::lend(source, |input| block_on(write_input(core, target, input, heap, true)));
+    }
+    let values = elements.elements();
+    let memory = T::as_memory(&values, &core.form(heap.as_deref(), &target.places));
+    let memory = memory.map_err(|e| e.in_array(&core.path))?.into_owned();
+    let input = Input::sized(memory, core.size, &full)?;
+    block_on(write_input(core, target, input, heap, true))
+}
+
+/// Writes elements of any data type, given as bytes in the byte order of this machine.
+pub(crate) async fn write_bytes(
+    core: &Arc<Core>,
+    selection: Selection,
+    bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    may_block: bool,
+) -> ArrayResult<()> {
+    core.check_fixed()?;
+    let target = Target::new(core, &selection)?;
+    let input =
+        Input::held(bytes, core.size, &target.full).map_err(|e| ArrayError::from(e).in_array(&core.path))?;
+    write_input(core, target, input, None, may_block).await
+}
+
+/// Writes the fill value to a selection. With a version, it is one of a single chunk.
+///
+/// # Errors
+/// [`Conflict`](ArrayErrorKind::Conflict) if the chunk has another version.
+pub(crate) async fn write_fill(
+    core: &Arc<Core>,
+    selection: Selection,
+    version: Option<Version>,
+    may_block: bool,
+) -> ArrayResult<()> {
+    let target = Target::new(core, &selection)?;
+    let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
+    write_task(core, target, input, None, core.heap(u64::MAX), version, may_block).await
+}
+
+/// Writes one encoded inner chunk. The selection is its part inside the array.
+pub(crate) async fn write_encoded(
+    core: &Arc<Core>,
+    selection: &Selection,
+    encoded: Bytes,
+    may_block: bool,
+) -> ArrayResult<()> {
+    let target = Target::new(core, selection)?;
+    let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
+    write_task(core, target, input, Some(encoded), None, None, may_block).await
+}
+
+pub(crate) fn write_input(
+    core: &Arc<Core>,
+    target: Target,
+    input: Input,
+    heap: Option<Arc<Heap>>,
+    may_block: bool,
+) -> BoxFuture<'_, ArrayResult<()>> {
+    write_task(core, target, input, None, heap, None, may_block)
+}
+
+/// Writes the elements of `input` or an encoded inner chunk. A wall (decision 0026).
+fn write_task(
+    core: &Arc<Core>,
+    target: Target,
+    input: Input,
+    encoded: Option<Bytes>,
+    heap: Option<Arc<Heap>>,
+    version: Option<Version>,
+    may_block: bool,
+) -> BoxFuture<'_, ArrayResult<()>> {
+    Box::pin(async move {
+        core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
+        let place = core.place(may_block);
+        let input = match target.orders.are_same() {
+            true => input,
+            false => target.orders.apply(&input, &target.plan.shape(), core.size)?,
+        };
+        let done = match target.plan {
+            TargetPlan::Ranges(plan) => {
+                run(&Arc::new(Write::new(core, plan, input, encoded, heap, version)), &place).await
+            }
+            TargetPlan::Lists(plan) => {
+                run(&Arc::new(Write::new(core, plan, input, encoded, heap, version)), &place).await
+            }
+        };
+        done.map_err(|e| e.in_array(&core.path))
+    })
+}

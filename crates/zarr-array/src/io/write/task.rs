@@ -1,0 +1,480 @@
+//! Writing: whole chunks are encoded and put without a read. A part of a chunk is a read-modify-write under the lock of
+//! its key; the object is put only if the stored one is still the version that was read.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zarr_engine::KeyGuard;
+use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
+use zarr_traits::heap::Heap;
+use zarr_traits::store::{Answer, Op, Outcome, Put, PutMode, ReadVersion};
+use zarr_traits::{Buffer, Bytes, Dims, Key, Region, Scratch, Version, byte_len, inverse, permute};
+
+use super::plan::WritePlan;
+use super::ranges::{Ranges, spans};
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::io::core::{Core, with_heap};
+use crate::io::encoding::{Encoding, Value};
+use crate::io::loaded::Loaded;
+use crate::run::{SMALL, Stored, Task, caught};
+use crate::settings::{EmptyChunks, PartialWrites, unsafe_update};
+
+pub(crate) struct Write<P> {
+    core: Arc<Core>,
+    plan: P,
+    input: Input,
+    /// The encoded inner chunk to store in place of elements of `input`.
+    encoded: Option<Bytes>,
+    /// The contents of elements of variable length.
+    heap: Option<Arc<Heap>>,
+    /// The version that the only chunk must have. A write without one takes any, and begins again after a conflict.
+    version: Option<Version>,
+    /// The chunks whose objects must be read first: they could not be [claimed](Condition::Claim), because they exist, or
+    /// [changed by ranges](Condition::Ranges).
+    taken: Mutex<HashSet<Dims>>,
+}
+
+/// The key and lock of a cell while it is written.
+pub(crate) struct Held {
+    key: Key,
+    _lock: KeyGuard,
+}
+
+pub(crate) struct Found<P: WritePlan> {
+    key: Key,
+    /// The stored object, if part of it is kept. With inner chunks, `encoding` holds it instead.
+    object: Option<Loaded>,
+    /// The size of the stored object in bytes.
+    bytes: u64,
+    condition: Condition,
+    /// The writer of inner chunks, if the chunk has inner chunks, and what the plan needs for their elements.
+    encoding: Option<(Encoding, P::Inner)>,
+}
+
+pub(crate) struct Made {
+    key: Key,
+    change: Change,
+    /// Whether elements of the stored object are kept, which a power cut must not destroy.
+    keeps_old: bool,
+}
+
+enum Change {
+    Nothing,
+    /// The stored object must be read first.
+    Look,
+    Delete(Option<Version>),
+    Put(Value, Condition),
+    PutRanges(Ranges),
+}
+
+/// The condition under which a chunk is changed.
+enum Condition {
+    /// Always.
+    Replace,
+    /// The object does not exist. The store was not asked before.
+    Claim,
+    /// The object still does not exist.
+    Create,
+    /// The object is still the version that was read.
+    IfUnchanged(Version),
+    /// The object has the size of the chunk. The store replaces ranges of it.
+    Ranges,
+}
+
+impl<P: WritePlan> Task for Write<P> {
+    const STORES: bool = true;
+
+    type Cell = P::Cell;
+    type Found = Found<P>;
+    type Made = Made;
+    type Held = Held;
+    type Opened = ();
+
+    fn cells(&self) -> u64 {
+        self.plan.cells()
+    }
+
+    fn cell(&self, number: u64) -> P::Cell {
+        self.plan.cell(number)
+    }
+
+    fn bytes_of(&self, cell: Option<&P::Cell>) -> u64 {
+        self.plan.elements(cell).saturating_mul(self.core.size as u64)
+    }
+
+    fn is_small(&self) -> bool {
+        match self.core.inner() {
+            Some(inner) => {
+                let (leaves, leaf) = (self.plan.leaves(), self.core.bytes_of(&inner.shape));
+                leaves <= 1 || leaves.saturating_mul(leaf) < SMALL
+            }
+            None => self.plan.cells() <= 1,
+        }
+    }
+
+    fn expected_bytes(&self) -> u64 {
+        self.plan.largest_chunk().saturating_mul(self.core.size as u64)
+    }
+
+    fn locate(&self, cell: &P::Cell, error: ArrayError) -> ArrayError {
+        self.core.locate(P::chunk(cell), error)
+    }
+
+    async fn hold(&self, cell: &P::Cell) -> ArrayResult<Held> {
+        let key = self.core.key(P::chunk(cell))?;
+        let lock = zarr_engine::lock(&self.core.storage, &key).await;
+        Ok(Held { key, _lock: lock })
+    }
+
+    /// Always one block: a write to a chunk puts one object.
+    fn blocks(&self, _: &P::Cell) -> u64 {
+        1
+    }
+
+    fn block(&self, cell: &P::Cell, _: u64) -> P::Cell {
+        cell.clone()
+    }
+
+    async fn open(&self, _: &P::Cell) -> ArrayResult<()> {
+        Ok(())
+    }
+
+    async fn fetch(
+        &self,
+        cell: &P::Cell,
+        held: &Held,
+        _: Option<&()>,
+        mut scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Found<P>> {
+        let (mut object, condition) = self.current(cell, &held.key, scratch.as_deref_mut()).await?;
+        let bytes = object.as_ref().map_or(0, |object| object.len() as u64);
+        let encoding = caught(|| self.encoding(cell, &mut object, scratch))?;
+        Ok(Found { key: held.key.clone(), object, bytes, condition, encoding })
+    }
+
+    fn bytes(found: &Found<P>) -> u64 {
+        found.bytes
+    }
+
+    fn shares(&self) -> bool {
+        self.core.has_inner()
+    }
+
+    fn made_bytes(made: &Made) -> u64 {
+        match &made.change {
+            Change::Put(value, _) => value.len(),
+            Change::PutRanges(ranges) => ranges.bytes.len() as u64,
+            _ => 0,
+        }
+    }
+
+    fn parts(found: &Found<P>) -> u64 {
+        found.encoding.as_ref().map_or(0, |(encoding, _)| encoding.parts())
+    }
+
+    fn part(&self, cell: &P::Cell, found: &Found<P>, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
+        let Some((encoding, inner)) = &found.encoding else { return Ok(()) };
+        if let Some(encoded) = &self.encoded {
+            encoding.insert(part, encoded);
+            return Ok(());
+        }
+        with_heap(self.heap.as_ref(), scratch, |scratch| {
+            encoding.encode(part, scratch, |elements, scratch, encode| {
+                self.plan.encode(&self.core, cell, inner, elements, &self.input, scratch, encode)
+            })
+        })
+    }
+
+    fn work(&self, cell: &P::Cell, found: Found<P>, scratch: &mut Scratch) -> ArrayResult<Made> {
+        let Found { key, object, bytes, condition, encoding } = found;
+        let keeps_old = bytes > 0 && !self.covers(cell);
+        let change = match encoding {
+            Some((encoding, _)) => self.join(cell, encoding, condition, scratch)?,
+            None => with_heap(self.heap.as_ref(), scratch, |scratch| {
+                self.change(cell, object, condition, scratch)
+            })?,
+        };
+        Ok(Made { key, change, keeps_old })
+    }
+
+    async fn store(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+        self.apply(cell, made, scratch).await
+    }
+}
+
+impl<P: WritePlan> Write<P> {
+    pub(super) fn new(
+        core: &Arc<Core>,
+        plan: P,
+        input: Input,
+        encoded: Option<Bytes>,
+        heap: Option<Arc<Heap>>,
+        version: Option<Version>,
+    ) -> Self {
+        Self { core: core.clone(), plan, input, encoded, heap, version, taken: Mutex::default() }
+    }
+
+    /// Returns the stored object, if part of it is kept, and the condition under which it is changed.
+    async fn current(
+        &self,
+        cell: &P::Cell,
+        key: &Key,
+        scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<(Option<Loaded>, Condition)> {
+        let (core, can) = (&*self.core, self.core.storage.capabilities());
+        let (safe, able) = (core.partial_writes != PartialWrites::Unchecked, can.put_if && can.put_create);
+        if self.plan.is_whole(cell) {
+            let version = self.version.clone();
+            return Ok((None, version.map_or(Condition::Replace, Condition::IfUnchanged)));
+        }
+        if self.covers(cell) {
+            // Another writer may have lengthened the array and written the rest of the chunk.
+            if !(safe && able) {
+                return Ok((None, Condition::Replace));
+            }
+            if !self.taken().contains(P::chunk(cell)) {
+                return Ok((None, Condition::Claim));
+            }
+        }
+        if core.partial_writes == PartialWrites::RejectUnaligned && !self.plan.is_complete(cell) {
+            return Err(unaligned());
+        }
+        if safe && !able {
+            return Err(unsafe_update());
+        }
+        if P::PUTS_INTO_VIEWS
+            && can.put_ranges
+            && core.chain.is_plain()
+            && self.version.is_none()
+            && !self.taken().contains(P::chunk(cell))
+        {
+            return Ok((None, Condition::Ranges));
+        }
+        if !core.has_inner() {
+            // The whole chunk will be decoded: check its size before reading it.
+            core.check_chunk(P::shape(cell))?;
+        }
+        let found = core.load(key, P::shape(cell), ReadVersion::Report, scratch).await?;
+        if self.version.is_some() && self.version.as_ref() != found.as_ref().and_then(|(_, v)| v.as_ref()) {
+            return Err(changed());
+        }
+        Ok(match found {
+            None if safe => (None, Condition::Create),
+            None => (None, Condition::Replace),
+            Some((_, None)) if safe => return Err(unsafe_update()),
+            Some((object, Some(version))) if safe => (Some(object), Condition::IfUnchanged(version)),
+            Some((object, _)) => (Some(object), Condition::Replace),
+        })
+    }
+
+    /// Whether the write covers all of a chunk inside the array, as this handle knows it.
+    fn covers(&self, cell: &P::Cell) -> bool {
+        self.plan.is_complete(cell) && !self.core.beside && self.version.is_none()
+    }
+
+    fn taken(&self) -> MutexGuard<'_, HashSet<Dims>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the writing of inner chunks, if the chunk has inner chunks. It takes the stored `object`.
+    fn encoding(
+        &self,
+        cell: &P::Cell,
+        object: &mut Option<Loaded>,
+        scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Option<(Encoding, P::Inner)>> {
+        let (core, shape) = (&*self.core, P::shape(cell));
+        let picks = self.plan.selected(core, cell);
+        let Some(mut update) = core.chain.update(shape, &picks, core.inner_chunks()) else {
+            return Ok(None);
+        };
+        let inner = core.chain.inner_shape(shape.len()).unwrap_or_default();
+        core.check_chunk(&inner)?;
+        let (mut memory, mut old) = (None, None);
+        if let Some(object) = object.take() {
+            let (bytes, whole) = object.into_bytes();
+            update.feed(bytes.clone())?;
+            (memory, old) = (Some(whole), Some(bytes));
+        }
+        let encoding = Encoding::new(update, memory, scratch, byte_len(&inner, core.size)?)?;
+        Ok(Some((encoding, self.plan.inner(core, cell, old))))
+    }
+
+    /// Returns the change that stores the joined inner chunks.
+    fn join(
+        &self,
+        cell: &P::Cell,
+        encoding: Encoding,
+        condition: Condition,
+        scratch: &mut Scratch,
+    ) -> ArrayResult<Change> {
+        let (value, is_fill) = encoding.join(scratch)?;
+        if self.encoded.is_some() {
+            // Only the shard says how its inner chunks are decoded.
+            let object = value.parts.concat().into();
+            let part = self.plan.selected(&self.core, cell).part;
+            self.core.check_part(P::shape(cell), &part, &object, &mut None, scratch)?;
+        }
+        Ok(self.absence(|| is_fill, &condition).unwrap_or(Change::Put(value, condition)))
+    }
+
+    /// Returns the change that leaves an empty chunk out of the store, or `None` if the chunk must be stored. A
+    /// read-modify-write deletes only if the store has conditional deletes.
+    fn absence(&self, is_fill: impl FnOnce() -> bool, condition: &Condition) -> Option<Change> {
+        if self.core.empty_chunks == EmptyChunks::Store || !is_fill() {
+            return None;
+        }
+        match condition {
+            Condition::Claim | Condition::Ranges => Some(Change::Look),
+            Condition::Create => Some(Change::Nothing),
+            Condition::Replace => Some(Change::Delete(None)),
+            Condition::IfUnchanged(version) => {
+                let can = self.core.storage.capabilities().delete_if;
+                can.then(|| Change::Delete(Some(version.clone())))
+            }
+        }
+    }
+
+    /// Returns the change that stores the new chunk, encoded.
+    fn change(
+        &self,
+        cell: &P::Cell,
+        object: Option<Loaded>,
+        condition: Condition,
+        scratch: &mut Scratch,
+    ) -> ArrayResult<Change> {
+        let (core, shape) = (&*self.core, P::shape(cell));
+        if matches!(condition, Condition::Ranges) {
+            return Ok(self.ranges(cell)?.map_or(Change::Look, Change::PutRanges));
+        }
+        core.check_chunk(shape)?;
+        if self.plan.is_whole(cell)
+            && let Some(values) = self.plan.whole(cell, &self.input)?
+        {
+            return self.encode(values, condition, scratch);
+        }
+        let object = match (object, core.chain.plain(shape.len())) {
+            (Some(Loaded::Scratch(object)), Some(plain)) if P::PUTS_INTO_VIEWS => {
+                return self.patch(object, plain, cell, condition);
+            }
+            (object, _) => object,
+        };
+        let mut chunk = scratch.take(byte_len(shape, core.size)?)?;
+        let mut whole = Destination::dense(&mut chunk, shape, core.size)?;
+        match object {
+            Some(object) => {
+                let all = Region::whole(shape);
+                core.chain.decode_into(object.whole(), shape, &all, whole, scratch)?;
+                object.give_to(scratch);
+            }
+            None => whole.fill(core.fill_element.bytes())?,
+        }
+        self.plan.put(cell, &mut chunk, core.size, &self.input)?;
+        let change = self.encode(Source::dense(&chunk, shape, core.size)?, condition, scratch)?;
+        scratch.give(chunk);
+        Ok(change)
+    }
+
+    /// Returns the ranges of an uncompressed chunk that are written, or `None` if the stored object must be read first:
+    /// because they are too many, or because the chunk may become empty.
+    fn ranges(&self, cell: &P::Cell) -> ArrayResult<Option<Ranges>> {
+        let (core, shape) = (&*self.core, P::shape(cell));
+        let Some((order, swap)) = core.chain.plain(shape.len()) else { return Ok(None) };
+        let values = self.plan.values(cell, &self.input)?;
+        let absence = self.absence(|| values.is_filled_with(core.fill_element.bytes()), &Condition::Ranges);
+        let selected = self.plan.selected(core, cell);
+        if absence.is_some() || selected.steps.iter().any(|step| *step != 1) {
+            return Ok(None);
+        }
+        let stored = permute(shape, &order).zip(selected.part.permute(&order)).ok_or_else(no_order)?;
+        // Before any offset is calculated: the shape may be of any size.
+        let size = byte_len(shape, core.size)? as u64;
+        let Some(spans) = spans(&stored.0, &stored.1, core.size as u64, size) else { return Ok(None) };
+        let mut bytes = Vec::new();
+        values.permute(&order)?.append_to(&mut bytes, swap)?;
+        Ok(Some(Ranges { size, spans, bytes: bytes.into() }))
+    }
+
+    /// Changes the elements of an uncompressed chunk within the object that was read.
+    fn patch(
+        &self,
+        mut object: Buffer,
+        (order, swap): (Dims, Swap),
+        cell: &P::Cell,
+        condition: Condition,
+    ) -> ArrayResult<Change> {
+        let core = &*self.core;
+        let stored = permute(P::shape(cell), &order).ok_or_else(no_order)?;
+        let back = inverse(&order).ok_or_else(no_order)?;
+        let view = Destination::dense(&mut object, &stored, core.size)?.permute(&back)?;
+        self.plan.put_into(cell, view, &self.input, swap)?;
+        let mut fill = core.fill_element.bytes().to_vec();
+        swap_in_place(&mut fill, swap);
+        let whole = Source::dense(&object, &stored, core.size)?;
+        if let Some(change) = self.absence(|| whole.is_filled_with(&fill), &condition) {
+            return Ok(change);
+        }
+        Ok(Change::Put(Value::patched(object), condition))
+    }
+
+    fn encode(&self, chunk: Source<'_>, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
+        let core = &*self.core;
+        if let Some(change) = self.absence(|| chunk.is_filled_with(core.fill_element.bytes()), &condition) {
+            return Ok(change);
+        }
+        let mut encoded = scratch.take_vec();
+        core.chain.encode(chunk, &mut encoded, scratch)?;
+        Ok(Change::Put(Value::encoded(encoded), condition))
+    }
+
+    async fn apply(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+        let Made { key, change, keeps_old } = made;
+        let storage = &self.core.storage;
+        let unread = matches!(change, Change::Look | Change::PutRanges(_) | Change::Put(_, Condition::Claim));
+        let outcome = match change {
+            Change::Nothing => return Ok(Stored::Done),
+            Change::Look => Ok(Outcome::Conflict),
+            Change::Delete(version) => storage.delete_if(&key, version.as_ref()).await,
+            Change::PutRanges(Ranges { size, spans, bytes }) => {
+                storage.put_ranges(&key, size, &spans, &bytes).await
+            }
+            Change::Put(value, condition) => {
+                let how = match &condition {
+                    Condition::Replace | Condition::Ranges => PutMode::Replace,
+                    Condition::Claim | Condition::Create => PutMode::Create,
+                    Condition::IfUnchanged(version) => PutMode::IfUnchanged(version),
+                };
+                let mut put = Put::new(&key, &value.parts, how);
+                put.keeps_old = keeps_old;
+                let outcome = storage.call(Op::Put(put)).await.and_then(Answer::into_outcome);
+                value.recycle(scratch);
+                outcome
+            }
+        };
+        // Also after an error: the change may have been applied.
+        self.core.indexes.forget(P::chunk(cell));
+        match outcome? {
+            Outcome::Done(_) => Ok(Stored::Done),
+            _ if unread => {
+                self.taken().insert(P::chunk(cell).clone());
+                Ok(Stored::AtOnce)
+            }
+            _ if self.version.is_some() => Err(changed()),
+            _ => Ok(Stored::Again),
+        }
+    }
+}
+
+fn no_order() -> ArrayError {
+    ArrayError::invalid("the codecs define no valid order of dimensions")
+}
+
+fn changed() -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Conflict, "another writer has changed the chunk")
+}
+
+fn unaligned() -> ArrayError {
+    ArrayError::invalid(
+        "the write covers part of the chunk, but `PartialWrites::RejectUnaligned` allows only whole chunks",
+    )
+}

@@ -1,0 +1,54 @@
+//! Waits after a lost race, so that the writers do not race again.
+
+use std::time::Duration;
+
+use zarr_traits::{Storage, store::Drive};
+
+use crate::clock;
+use crate::clock::Clock;
+
+/// The number of attempts before an error.
+pub(crate) const ATTEMPTS: u32 = 20;
+
+/// The longest first wait in a store on this machine and behind a network. Each further wait may be twice as long, up
+/// to a hundred times.
+const LOCAL: Duration = Duration::from_micros(100);
+const REMOTE: Duration = Duration::from_millis(10);
+
+/// The longest wait of all.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// The waits of one writer, which grow from race to race. They are timers, which take no thread.
+pub(crate) struct BackOff<'a> {
+    storage: &'a Storage,
+    lost: u32,
+    /// The start of the current attempt. The clock is not read before a race is lost.
+    begun: Option<Duration>,
+}
+
+impl<'a> BackOff<'a> {
+    pub(crate) fn new(storage: &'a Storage) -> Self {
+        Self { storage, lost: 0, begun: None }
+    }
+
+    /// Waits after a lost race. Where there is no clock, the requests of the next attempt are a wait, too.
+    pub(crate) async fn wait(&mut self) {
+        let clock = clock::of(self.storage);
+        let wait = self.next(&*clock);
+        self.lost += 1;
+        clock.wait(wait).await;
+        self.begun = Some(clock.now());
+    }
+
+    /// Returns a wait of random length. It can be as long as the attempt took.
+    fn next(&self, clock: &dyn Clock) -> Duration {
+        let first = match self.storage.capabilities().drive {
+            Drive::Inline => LOCAL,
+            Drive::Remote { .. } => REMOTE,
+        };
+        let took = self.begun.map_or(Duration::ZERO, |begun| clock.now().saturating_sub(begun));
+        let most = (first * (1 << self.lost.min(7)).min(100)).max(took).min(LONGEST);
+        let random = clock.random() % 1000;
+        most * u32::try_from(random).unwrap_or(0) / 1000
+    }
+}

@@ -1,0 +1,147 @@
+//! Work that threads share: numbered parts, each done once by any thread.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Poll, Waker};
+
+use zarr_traits::Scratch;
+
+use super::caught_in;
+use super::poison::unpoisoned;
+use super::spans::{Span, Spans};
+use crate::error::{ArrayError, ArrayResult};
+
+/// Does the part with a number.
+pub(super) type Work = dyn Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync;
+
+/// Parts to do. A batch is over when no thread works on a part and all parts have started or one has failed.
+pub(super) struct Batch {
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The parts that have not started.
+    open: Spans,
+    /// The work. It is dropped before the batch is over, so that later references to the batch keep nothing alive.
+    work: Option<Arc<Work>>,
+    /// The number of threads that work on a part.
+    helpers: usize,
+    is_over: bool,
+    /// The first error.
+    error: Option<ArrayError>,
+    waker: Option<Waker>,
+}
+
+impl Batch {
+    pub(super) fn new(parts: u64, work: Arc<Work>) -> Self {
+        let work = Some(work).filter(|_| parts > 0);
+        let open = Spans::new(parts);
+        let state = State { open, is_over: work.is_none(), work, helpers: 0, error: None, waker: None };
+        Self { state: Mutex::new(state) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        unpoisoned(&self.state)
+    }
+
+    /// The number of parts that have not started.
+    pub(super) fn open_parts(&self) -> u64 {
+        self.lock().open.len()
+    }
+
+    /// Does one part after the other until all have started or `leaves` returns true.
+    pub(super) fn help(&self, scratch: &mut Scratch, leaves: impl Fn() -> bool) {
+        let helper = self.enter();
+        while let (Some(work), Some(part)) = (&helper.work, helper.next()) {
+            if let Err(e) = caught_in("a store", || work(part, scratch)) {
+                self.fail(e);
+            }
+            if leaves() {
+                break;
+            }
+        }
+    }
+
+    fn enter(&self) -> Helper<'_> {
+        let mut state = self.lock();
+        state.helpers += 1;
+        Helper { batch: self, work: state.work.clone(), span: state.open.enter() }
+    }
+
+    /// Starts no further part, and reports the error.
+    pub(super) fn fail(&self, error: ArrayError) {
+        let mut state = self.lock();
+        state.error.get_or_insert(error);
+        self.close(state);
+    }
+
+    /// Starts no further part.
+    fn close(&self, mut state: MutexGuard<'_, State>) {
+        state.open.clear();
+        self.end(state);
+    }
+
+    /// Ends the batch if nothing is left to do.
+    fn end(&self, mut state: MutexGuard<'_, State>) {
+        if state.helpers > 0 || state.open.len() > 0 {
+            return;
+        }
+        let Some(work) = state.work.take() else { return };
+        drop(state);
+        drop(work);
+        let mut state = self.lock();
+        state.is_over = true;
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// A thread that works on a batch. It leaves when dropped, also in a panic.
+struct Helper<'a> {
+    batch: &'a Batch,
+    work: Option<Arc<Work>>,
+    span: Arc<Span>,
+}
+
+impl Helper<'_> {
+    /// Returns the next part to do.
+    fn next(&self) -> Option<u64> {
+        let own = unpoisoned(&self.span).next();
+        own.or_else(|| self.batch.lock().open.refill(&self.span))
+    }
+}
+
+impl Drop for Helper<'_> {
+    fn drop(&mut self) {
+        self.work = None;
+        let mut state = self.batch.lock();
+        state.helpers -= 1;
+        state.open.leave(&self.span);
+        self.batch.end(state);
+    }
+}
+
+/// A batch with a waiting owner. If the owner drops it, no further part starts.
+pub(super) struct Shared(pub(super) Arc<Batch>);
+
+impl Shared {
+    /// Waits until the batch is over. Nothing refers to its work then.
+    pub(super) async fn over(&self) -> ArrayResult<()> {
+        poll_fn(|context| {
+            let mut state = self.0.lock();
+            if state.is_over {
+                return Poll::Ready(state.error.take().map_or(Ok(()), Err));
+            }
+            state.waker = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.0.close(self.0.lock());
+    }
+}
