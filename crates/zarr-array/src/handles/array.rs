@@ -52,8 +52,6 @@ pub struct Array {
     pub(crate) node: Storage,
     pub(crate) consolidated: Consolidated,
     pub(crate) diagnostics: Arc<[Diagnostic]>,
-    /// Whether a blocking handle wraps this handle, so that calls may block their thread.
-    pub(crate) may_block: bool,
 }
 
 impl Array {
@@ -75,7 +73,7 @@ impl Array {
     /// When the selection is not inside the array, `T` is not an element type of its data type, a chunk cannot be read
     /// or decoded, or the result exceeds the limits.
     pub async fn read<T: Element>(&self, selection: impl Into<Selection>) -> ArrayResult<NdVec<T>> {
-        read::read(&self.core, selection.into(), self.may_block).await
+        read::read(&self.core, selection.into()).await
     }
 
     /// Reads a selection into `memory` and returns it. The shape of `memory` must be that of the selection.
@@ -90,7 +88,7 @@ impl Array {
         selection: impl Into<Selection>,
         memory: NdVec<T>,
     ) -> ArrayResult<NdVec<T>> {
-        read::read_into(&self.core, selection.into(), memory, self.may_block).await
+        read::read_into(&self.core, selection.into(), memory).await
     }
 
     /// Reads a selection of an array whose data type is known only at run time.
@@ -108,7 +106,7 @@ impl Array {
     /// As [`read`](Self::read); [`Unsupported`](crate::ArrayErrorKind::Unsupported) for elements of variable length:
     /// read them with [`read`](Self::read) as `Vec<u8>`.
     pub async fn read_bytes(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
-        read::read_bytes(&self.core, selection.into(), self.may_block).await
+        read::read_bytes(&self.core, selection.into()).await
     }
 
     /// Writes `values` to a selection of the same shape.
@@ -140,7 +138,7 @@ impl Array {
         selection: impl Into<Selection>,
         values: NdVec<T>,
     ) -> ArrayResult<()> {
-        write::write(&self.core, selection.into(), values, self.may_block).await
+        write::write(&self.core, selection.into(), values).await
     }
 
     /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine. The
@@ -153,7 +151,7 @@ impl Array {
         selection: impl Into<Selection>,
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> ArrayResult<()> {
-        write::write_bytes(&self.core, selection.into(), bytes, self.may_block).await
+        write::write_bytes(&self.core, selection.into(), bytes).await
     }
 
     pub(crate) fn inner(&self) -> &Self {
@@ -170,23 +168,31 @@ impl Array {
         Arc::make_mut(&mut self.core)
     }
 
+    /// Returns a handle whose calls may block their thread, or may not.
+    pub(crate) fn blocking(self, may_block: bool) -> Self {
+        match self.core.may_block == may_block {
+            true => self,
+            false => self.with(|array| array.core_mut().may_block = may_block),
+        }
+    }
+
     /// Reads a selection as elements of the data type. A wall (decision 0026).
     pub(crate) fn any(&self, selection: Selection) -> BoxFuture<'_, ArrayResult<AnyArray>> {
         macro_rules! typed {
             ($variant:ident, $element:ty) => {
-                AnyArray::$variant(read::read::<$element>(&self.core, selection, self.may_block).await?)
+                AnyArray::$variant(read::read::<$element>(&self.core, selection).await?)
             };
         }
         Box::pin(async move {
             Ok(for_data_type!(self.data_type(), typed, {
                 if is_struct(self.data_type()) {
-                    return Ok(AnyArray::Rows(read_rows(&self.core, selection, self.may_block).await?));
+                    return Ok(AnyArray::Rows(read_rows(&self.core, selection).await?));
                 }
                 if self.data_type().size().is_none() {
-                    let contents = read::read(&self.core, selection, self.may_block).await?;
+                    let contents = read::read(&self.core, selection).await?;
                     return Ok(AnyArray::Variable { data_type: self.data_type().clone(), contents });
                 }
-                let (shape, bytes) = read::read_bytes(&self.core, selection, self.may_block).await?;
+                let (shape, bytes) = read::read_bytes(&self.core, selection).await?;
                 AnyArray::Other { data_type: self.data_type().clone(), shape, bytes }
             }))
         })

@@ -52,7 +52,7 @@ impl Array {
                 _ => others.push((number, selection)),
             }
         }
-        let mut all = read_boxes::<T>(core, boxes, forms, self.may_block).await?;
+        let mut all = read_boxes::<T>(core, boxes, forms).await?;
         for (number, selection) in others {
             all.push((number, self.read(selection).await?));
         }
@@ -68,7 +68,6 @@ async fn read_boxes<T: Element>(
     core: &Arc<Core>,
     boxes: Vec<Plan>,
     forms: Vec<Form>,
-    may_block: bool,
 ) -> ArrayResult<Vec<(usize, NdVec<T>)>> {
     let read = async {
         let mut left = core.limits.result_bytes;
@@ -80,7 +79,7 @@ async fn read_boxes<T: Element>(
             let cuts = plan.cuts();
             outputs.push((plan, Output::sized(memory, core.size, &shape, cuts)?));
         }
-        let (outputs, heap) = fill_boxes(core, outputs, may_block).await?;
+        let (outputs, heap) = fill_boxes(core, outputs).await?;
         let values = outputs.into_iter().zip(forms).map(|(output, (number, kept, places))| {
             let memory =
                 output.into_vec().map_err(|_| strange("the memory of a result has several owners"))?;

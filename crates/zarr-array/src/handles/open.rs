@@ -158,6 +158,7 @@ impl OpenOptions {
             path: prefix.node_path(),
             prefix,
             cpu: Cpu::of(&storage),
+            may_block: false,
             shape: meta.shape().into(),
             size: resolved.data_type.memory_size(),
             fill_element: resolved.chain.repr().fill_element(),
@@ -187,7 +188,6 @@ impl OpenOptions {
             node: storage,
             consolidated: Consolidated::default(),
             diagnostics: diagnostics.into(),
-            may_block: false,
         })
     }
 }

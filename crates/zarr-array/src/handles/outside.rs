@@ -259,7 +259,7 @@ impl Array {
         (all.shape, all.empty_chunks) = (spans.iter().map(|span| span.end).collect(), EmptyChunks::Skip);
         spans[dim].start = spans[dim].start.max(start);
         let (conditional, all) = (version.is_some(), Arc::new(all));
-        match write::write_fill(&all, spans.into(), version, self.may_block).await {
+        match write::write_fill(&all, spans.into(), version).await {
             Err(e) if conditional && e.kind() == ArrayErrorKind::Conflict => Ok(false),
             filled => filled.map(|()| true),
         }

@@ -106,7 +106,7 @@ impl Array {
             let mut core = (*self.core).clone();
             core.beside = true;
             let target = Target::new(&core, &selection.into())?;
-            write::write_input(&Arc::new(core), target, input, heap, self.may_block).await?;
+            write::write_input(&Arc::new(core), target, input, heap).await?;
             self.check_inside(axis, &range).await
         };
         appended.await.map_err(|e: ArrayError| e.in_array(&path))

@@ -12,7 +12,7 @@ impl Array {
     /// # Errors
     /// As [`read`](Self::read), and when the data type is not a struct.
     pub async fn read_rows(&self, selection: impl Into<Selection>) -> ArrayResult<Rows> {
-        read_rows(&self.core, selection.into(), self.may_block).await
+        read_rows(&self.core, selection.into()).await
     }
 
     /// Writes rows to a selection of the same shape.
@@ -20,6 +20,6 @@ impl Array {
     /// # Errors
     /// As [`write`](Self::write), and when the rows have another data type.
     pub async fn write_rows(&self, selection: impl Into<Selection>, rows: Rows) -> ArrayResult<()> {
-        write_rows(&self.core, selection.into(), rows, self.may_block).await
+        write_rows(&self.core, selection.into(), rows).await
     }
 }

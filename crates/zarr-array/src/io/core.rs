@@ -52,18 +52,20 @@ pub(crate) struct Core {
     pub(crate) decoded: Option<Decoded>,
     pub(crate) block_size: BlockSize,
     pub(crate) progress: Option<Progress>,
+    /// Whether a blocking handle uses it, so that calls may block their thread.
+    pub(crate) may_block: bool,
     /// Whether other writers may have lengthened the array, so that a write must not fill elements beyond its edge.
     pub(crate) beside: bool,
 }
 
 impl Core {
-    pub(crate) fn place(&self, may_block: bool) -> Place {
+    pub(crate) fn place(&self) -> Place {
         Place {
             storage: self.storage.clone(),
             gate: self.gate.clone(),
             cpu: self.cpu.clone(),
             progress: self.progress.clone(),
-            may_block,
+            may_block: self.may_block,
         }
     }
 

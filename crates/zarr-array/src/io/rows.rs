@@ -13,20 +13,15 @@ use crate::io::write::write_input;
 use crate::select::Selection;
 
 /// Reads the rows of a selection.
-pub(crate) async fn read_rows(core: &Arc<Core>, selection: Selection, may_block: bool) -> ArrayResult<Rows> {
+pub(crate) async fn read_rows(core: &Arc<Core>, selection: Selection) -> ArrayResult<Rows> {
     struct_of(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
-    let (bytes, _) = read_memory(core, plan, &orders, &full, may_block).await?;
+    let (bytes, _) = read_memory(core, plan, &orders, &full).await?;
     Ok(Rows::at(places, core.data_type.clone(), kept, bytes))
 }
 
 /// Writes rows to a selection.
-pub(crate) async fn write_rows(
-    core: &Arc<Core>,
-    selection: Selection,
-    rows: Rows,
-    may_block: bool,
-) -> ArrayResult<()> {
+pub(crate) async fn write_rows(core: &Arc<Core>, selection: Selection, rows: Rows) -> ArrayResult<()> {
     let checked = || {
         if *rows.data_type() != core.data_type {
             return Err(ArrayError::invalid("the rows have another data type"));
@@ -37,5 +32,5 @@ pub(crate) async fn write_rows(
     };
     let target = checked().map_err(|e| e.in_array(&core.path))?;
     let input = Input::sized(rows.into_bytes(), core.size, &target.full)?;
-    write_input(core, target, input, None, may_block).await
+    write_input(core, target, input, None).await
 }

@@ -44,7 +44,7 @@ impl array::Array {
     /// # Errors
     /// As [`read`](Self::read); [`Unsupported`](ArrayErrorKind::Unsupported) for data types that are not in the table.
     pub async fn read_arrow(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, ArrayRef)> {
-        read::read(&self.core, selection.into(), self.may_block).await
+        read::read(&self.core, selection.into()).await
     }
 
     /// Writes an array of Arrow to a selection of as many elements, in C order. The types are those of
@@ -57,7 +57,7 @@ impl array::Array {
         selection: impl Into<Selection>,
         values: &dyn arrow_array::Array,
     ) -> ArrayResult<()> {
-        write::write(&self.core, selection.into(), values, self.may_block).await
+        write::write(&self.core, selection.into(), values).await
     }
 }
 

@@ -460,7 +460,7 @@ impl Array {
 
     /// Returns an async handle on the same array, with the same settings.
     pub fn into_async(self) -> crate::Array {
-        crate::Array { may_block: false, ..self.0 }
+        self.0.blocking(false)
     }
 
     pub(crate) fn inner(&self) -> &crate::Array {
@@ -475,6 +475,6 @@ impl Array {
 
 impl From<crate::Array> for Array {
     fn from(array: crate::Array) -> Self {
-        Self(crate::Array { may_block: true, ..array })
+        Self(array.blocking(true))
     }
 }

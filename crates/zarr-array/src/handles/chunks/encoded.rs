@@ -107,7 +107,7 @@ impl Array {
     pub async fn write_encoded_inner_chunk(&self, index: &[u64], bytes: impl Into<Bytes>) -> ArrayResult<()> {
         let region = self.core.find_inner(index).and_then(|_| self.core.inner_chunk(index));
         let region = region.map_err(|e| e.in_array(self.path()))?;
-        write::write_encoded(&self.core, &Selection::from(&region), bytes.into(), self.may_block).await
+        write::write_encoded(&self.core, &Selection::from(&region), bytes.into()).await
     }
 }
 

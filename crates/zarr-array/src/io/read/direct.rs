@@ -15,8 +15,8 @@ use crate::run::progress::Amount;
 use crate::run::{Scratches, caught};
 
 /// Whether a read is done here: the store answers at once, the caller may wait, and other threads would not help.
-pub(crate) fn suits(core: &Core, plan: &Plan, may_block: bool) -> bool {
-    may_block
+pub(crate) fn suits(core: &Core, plan: &Plan) -> bool {
+    core.may_block
         && matches!(core.storage.capabilities().drive, Drive::Inline)
         && !core.caches(plan)
         && plan.is_one_block()

@@ -34,10 +34,9 @@ pub(crate) async fn read<M: Plain>(
     core: &Arc<Core>,
     plan: PickPlan,
     memory: Vec<M>,
-    may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
     let output = Output::sized(memory, core.size, &plan.shape(), plan.cuts()?)?;
-    let (output, heap) = fill(core, plan, output, may_block).await?;
+    let (output, heap) = fill(core, plan, output).await?;
     match output.into_vec() {
         Ok(memory) => Ok((memory, heap)),
         Err(_) => unreachable!("a finished task has one owner"),
@@ -49,12 +48,11 @@ fn fill(
     core: &Arc<Core>,
     plan: PickPlan,
     output: Output,
-    may_block: bool,
 ) -> BoxFuture<'_, ArrayResult<(Output, Option<Arc<Heap>>)>> {
     Box::pin(async move {
         let heap = core.heap(core.limits.result_bytes);
         let task = Arc::new(PickRead { core: core.clone(), plan, output, heap });
-        run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
+        run(&task, &core.place()).await.map_err(|e| e.in_array(&core.path))?;
         match Arc::into_inner(task) {
             Some(task) => Ok((task.output, task.heap)),
             None => unreachable!("a finished task has one owner"),

@@ -58,14 +58,10 @@ pub(crate) struct Found {
 }
 
 /// Reads into new memory.
-pub(crate) async fn read<T: Element>(
-    core: &Arc<Core>,
-    selection: Selection,
-    may_block: bool,
-) -> ArrayResult<NdVec<T>> {
+pub(crate) async fn read<T: Element>(core: &Arc<Core>, selection: Selection) -> ArrayResult<NdVec<T>> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let Target { plan, orders, full, places, kept } = Target::new(core, &selection)?;
-    let (memory, heap) = read_memory(core, plan, &orders, &full, may_block).await?;
+    let (memory, heap) = read_memory(core, plan, &orders, &full).await?;
     let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
@@ -77,7 +73,6 @@ pub(crate) async fn read_memory<M: Plain>(
     plan: TargetPlan,
     orders: &Orders,
     full: &[u64],
-    may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
     let fresh = |shape: &[u64]| {
         fresh::<M>(shape, core.size, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))
@@ -87,8 +82,8 @@ pub(crate) async fn read_memory<M: Plain>(
     let shape = plan.shape();
     let memory = fresh(&shape)?;
     let (memory, heap) = match plan {
-        TargetPlan::Ranges(plan) => fill_owned(core, plan, memory, &shape, true, may_block).await?,
-        TargetPlan::Lists(plan) => lists::read(core, plan, memory, may_block).await?,
+        TargetPlan::Ranges(plan) => fill_owned(core, plan, memory, &shape, true).await?,
+        TargetPlan::Lists(plan) => lists::read(core, plan, memory).await?,
     };
     if orders.are_same() {
         return Ok((memory, heap));
@@ -98,14 +93,10 @@ pub(crate) async fn read_memory<M: Plain>(
 }
 
 /// Reads elements of any data type as bytes, in the byte order of this machine, into new memory.
-pub(crate) async fn read_bytes(
-    core: &Arc<Core>,
-    selection: Selection,
-    may_block: bool,
-) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
+pub(crate) async fn read_bytes(core: &Arc<Core>, selection: Selection) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
     core.check_fixed()?;
     let Target { plan, orders, full, kept, .. } = Target::new(core, &selection)?;
-    Ok((kept, read_memory(core, plan, &orders, &full, may_block).await?.0))
+    Ok((kept, read_memory(core, plan, &orders, &full).await?.0))
 }
 
 /// Reads into owned memory and returns it.
@@ -113,19 +104,18 @@ pub(crate) async fn read_into<T: Element>(
     core: &Arc<Core>,
     selection: Selection,
     values: NdVec<T>,
-    may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
     let target = Target::new(core, &selection)?;
     target.check_shape(values.shape()).map_err(|e| e.in_array(&core.path))?;
     let Target { plan, orders, full, kept, places } = target;
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let (TargetPlan::Ranges(plan), true) = (plan, orders.are_same()) else {
-        return read(core, selection, may_block).await;
+        return read(core, selection).await;
     };
     let Some(memory) = T::reuse(values.into_vec(), &core.data_type) else {
-        return read(core, selection, may_block).await;
+        return read(core, selection).await;
     };
-    let (memory, heap) = fill_owned(core, plan, memory, &full, false, may_block).await?;
+    let (memory, heap) = fill_owned(core, plan, memory, &full, false).await?;
     let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
@@ -145,14 +135,14 @@ pub(crate) fn read_into_view<T: Element>(
         && let Some(plain) = T::plain_mut(memory.reborrow(), &core.data_type)
     {
         let memory = Destination::from(plain).reshape(&full)?;
-        if direct::suits(core, &plan, true) {
+        if direct::suits(core, &plan) {
             return direct::fill(core, &plan, memory, false).map(drop);
         }
         return Output::lend(memory, plan.cuts(), |output| {
-            block_on(fill(core, plan, output, false, true)).map(drop)
+            block_on(fill(core, plan, output, false)).map(drop)
         })?;
     }
-    Ok(memory.assign(block_on(read(core, selection, true))?.into_vec())?)
+    Ok(memory.assign(block_on(read(core, selection))?.into_vec())?)
 }
 
 impl Sizes {
@@ -196,17 +186,16 @@ fn fill(
     plan: Plan,
     output: Output,
     zeroed: bool,
-    may_block: bool,
 ) -> BoxFuture<'_, ArrayResult<(Output, Option<Arc<Heap>>)>> {
     Box::pin(async move {
         let done = if core.caches(&plan) {
-            let read = fill_boxes(core, vec![(plan, output)], may_block).await;
+            let read = fill_boxes(core, vec![(plan, output)]).await;
             let (mut outputs, heap) = read.map_err(|e| e.in_array(&core.path))?;
             outputs.pop().map(|output| (output, heap))
         } else {
             let (sizes, heap) = (Sizes::of(core, &plan), core.heap(core.limits.result_bytes));
             let task = Arc::new(Read { core: core.clone(), plan, output, sizes, zeroed, heap });
-            run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
+            run(&task, &core.place()).await.map_err(|e| e.in_array(&core.path))?;
             Arc::into_inner(task).map(|task| (task.output, task.heap))
         };
         match done {
@@ -223,15 +212,14 @@ async fn fill_owned<M: Plain>(
     mut memory: Vec<M>,
     shape: &[u64],
     zeroed: bool,
-    may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
-    if direct::suits(core, &plan, may_block) {
+    if direct::suits(core, &plan) {
         let dst = Destination::dense(bytes_of_mut(&mut memory), shape, core.size)?;
         let heap = direct::fill(core, &plan, dst, zeroed)?;
         return Ok((memory, heap));
     }
     let output = Output::sized(memory, core.size, shape, plan.cuts())?;
-    let (output, heap) = fill(core, plan, output, zeroed, may_block).await?;
+    let (output, heap) = fill(core, plan, output, zeroed).await?;
     match output.into_vec() {
         Ok(memory) => Ok((memory, heap)),
         Err(_) => unreachable!("a finished task has one owner"),

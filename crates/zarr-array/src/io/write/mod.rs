@@ -37,14 +37,13 @@ pub(crate) async fn write<T: WriteElement>(
     core: &Arc<Core>,
     selection: Selection,
     values: NdVec<T>,
-    may_block: bool,
 ) -> ArrayResult<()> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, &selection)?;
     target.check_shape(values.shape()).map_err(|e| e.in_array(&core.path))?;
     let ready = ready(core, &target.places, values.into_vec());
     let (input, heap) = ready.map_err(|e| e.in_array(&core.path))?;
-    write_input(core, target, input, heap, may_block).await
+    write_input(core, target, input, heap).await
 }
 
 /// Writes borrowed elements. Only a blocking caller can lend them.
@@ -63,13 +62,13 @@ pub(crate) fn write_view<T: WriteElement>(
         && size_of::<T::Memory>() == core.size
     {
         let source = Source::from(plain).reshape(&full)?;
-        return Input::lend(source, |input| block_on(write_input(core, target, input, heap, true)));
+        return Input::lend(source, |input| block_on(write_input(core, target, input, heap)));
     }
     let values = elements.elements();
     let memory = T::as_memory(&values, &core.form(heap.as_deref(), &target.places));
     let memory = memory.map_err(|e| e.in_array(&core.path))?.into_owned();
     let input = Input::sized(memory, core.size, &full)?;
-    block_on(write_input(core, target, input, heap, true))
+    block_on(write_input(core, target, input, heap))
 }
 
 /// Writes elements of any data type, given as bytes in the byte order of this machine.
@@ -77,13 +76,12 @@ pub(crate) async fn write_bytes(
     core: &Arc<Core>,
     selection: Selection,
     bytes: impl AsRef<[u8]> + Send + Sync + 'static,
-    may_block: bool,
 ) -> ArrayResult<()> {
     core.check_fixed()?;
     let target = Target::new(core, &selection)?;
     let input =
         Input::held(bytes, core.size, &target.full).map_err(|e| ArrayError::from(e).in_array(&core.path))?;
-    write_input(core, target, input, None, may_block).await
+    write_input(core, target, input, None).await
 }
 
 /// Writes the fill value to a selection. With a version, it is one of a single chunk.
@@ -94,11 +92,10 @@ pub(crate) async fn write_fill(
     core: &Arc<Core>,
     selection: Selection,
     version: Option<Version>,
-    may_block: bool,
 ) -> ArrayResult<()> {
     let target = Target::new(core, &selection)?;
     let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
-    write_task(core, target, input, None, core.heap(u64::MAX), version, may_block).await
+    write_task(core, target, input, None, core.heap(u64::MAX), version).await
 }
 
 /// Writes one encoded inner chunk. The selection is its part inside the array.
@@ -106,11 +103,10 @@ pub(crate) async fn write_encoded(
     core: &Arc<Core>,
     selection: &Selection,
     encoded: Bytes,
-    may_block: bool,
 ) -> ArrayResult<()> {
     let target = Target::new(core, selection)?;
     let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
-    write_task(core, target, input, Some(encoded), None, None, may_block).await
+    write_task(core, target, input, Some(encoded), None, None).await
 }
 
 pub(crate) fn write_input(
@@ -118,9 +114,8 @@ pub(crate) fn write_input(
     target: Target,
     input: Input,
     heap: Option<Arc<Heap>>,
-    may_block: bool,
 ) -> BoxFuture<'_, ArrayResult<()>> {
-    write_task(core, target, input, None, heap, None, may_block)
+    write_task(core, target, input, None, heap, None)
 }
 
 /// Writes the elements of `input` or an encoded inner chunk. A wall (decision 0026).
@@ -131,11 +126,10 @@ fn write_task(
     encoded: Option<Bytes>,
     heap: Option<Arc<Heap>>,
     version: Option<Version>,
-    may_block: bool,
 ) -> BoxFuture<'_, ArrayResult<()>> {
     Box::pin(async move {
         core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
-        let place = core.place(may_block);
+        let place = core.place();
         let input = match target.orders.are_same() {
             true => input,
             false => target.orders.apply(&input, &target.plan.shape(), core.size)?,

@@ -23,30 +23,25 @@ use crate::io::rows::read_rows;
 use crate::io::target::Target;
 use crate::select::Selection;
 
-pub(super) async fn read(
-    core: &Arc<Core>,
-    selection: Selection,
-    may_block: bool,
-) -> ArrayResult<(Vec<u64>, ArrayRef)> {
+pub(super) async fn read(core: &Arc<Core>, selection: Selection) -> ArrayResult<(Vec<u64>, ArrayRef)> {
     let data_type = &core.data_type;
     if is_struct(data_type) {
-        let rows = read_rows(core, selection, may_block).await?;
+        let rows = read_rows(core, selection).await?;
         let array = structs::read(&rows).map_err(|e| e.in_array(&core.path))?;
         return Ok((rows.shape().to_vec(), array));
     }
     if let Some((unit, stamps)) = time_of(data_type).map_err(|e| e.in_array(&core.path))? {
-        let (shape, steps) = read_elements::<i64>(core, selection, may_block).await?.into_parts();
+        let (shape, steps) = read_elements::<i64>(core, selection).await?.into_parts();
         return Ok((shape, times(steps, unit, stamps)));
     }
     if *data_type == DataType::Bool {
-        let (shape, values) = read_elements::<bool>(core, selection, may_block).await?.into_parts();
+        let (shape, values) = read_elements::<bool>(core, selection).await?.into_parts();
         return Ok((shape, Arc::new(BooleanArray::from(values))));
     }
     macro_rules! number {
         ($element:ty, $arrow:ty) => {
             if <$element>::fits(data_type)? {
-                let (shape, values) =
-                    read_elements::<$element>(core, selection, may_block).await?.into_parts();
+                let (shape, values) = read_elements::<$element>(core, selection).await?.into_parts();
                 return Ok((shape, Arc::new(PrimitiveArray::<$arrow>::new(values.into(), None))));
             }
         };
@@ -57,7 +52,7 @@ pub(super) async fn read(
         return Err(unsupported(&data_type.to_string()).in_array(&core.path));
     }
     let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
-    let (memory, heap) = read_memory(core, plan, &orders, &full, may_block).await?;
+    let (memory, heap) = read_memory(core, plan, &orders, &full).await?;
     let form = core.form(heap.as_deref(), &places);
     let read = if is_text { strings(memory, &form) } else { bytes(memory, &form) };
     Ok((kept, read.map_err(|e| e.in_array(&core.path))?))

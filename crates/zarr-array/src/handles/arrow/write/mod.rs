@@ -23,19 +23,14 @@ use crate::io::target::Target;
 use crate::io::write::write_input;
 use crate::select::Selection;
 
-pub(super) async fn write(
-    core: &Arc<Core>,
-    selection: Selection,
-    values: &dyn Array,
-    may_block: bool,
-) -> ArrayResult<()> {
+pub(super) async fn write(core: &Arc<Core>, selection: Selection, values: &dyn Array) -> ArrayResult<()> {
     let target = Target::new(core, &selection)?;
     let heap = core.heap(u64::MAX);
     let input = {
         let form = core.form(heap.as_deref(), &target.places);
         checked(&target, values, &form).map_err(|e| e.in_array(&core.path))?
     };
-    write_input(core, target, input, heap, may_block).await
+    write_input(core, target, input, heap).await
 }
 
 /// Returns the elements of `values`, which must be as many as are selected, as memory.

@@ -29,14 +29,10 @@ const MOST_CELLS: u64 = 1 << 20;
 type Filled = (Vec<Output>, Option<Arc<Heap>>);
 
 /// Reads boxes into their memory. Returns it, and the heap of its contents. A wall (decision 0026).
-pub(crate) fn fill_boxes(
-    core: &Arc<Core>,
-    boxes: Vec<(Plan, Output)>,
-    may_block: bool,
-) -> BoxFuture<'_, ArrayResult<Filled>> {
+pub(crate) fn fill_boxes(core: &Arc<Core>, boxes: Vec<(Plan, Output)>) -> BoxFuture<'_, ArrayResult<Filled>> {
     Box::pin(async move {
         let task = Arc::new(ReadMany::new(core, boxes)?);
-        run(&task, &core.place(may_block)).await?;
+        run(&task, &core.place()).await?;
         let done = Arc::into_inner(task).ok_or_else(|| strange("a finished task has several owners"))?;
         Ok((done.boxes.into_iter().map(|(_, output)| output).collect(), done.heap))
     })
