@@ -22,7 +22,7 @@ pub(crate) struct Disk {
 #[derive(Debug)]
 struct Change {
     before: Option<Bytes>,
-    /// Whether a cut may also leave an empty object. A document is on the disk before it replaces another one.
+    /// Whether a cut may also leave an empty object. A document, and a copy, is on the disk before it replaces another object.
     may_be_empty: bool,
 }
 
@@ -91,7 +91,7 @@ impl Store for Disk {
         match &op {
             Op::Put(put) => self.note(put.key, |replaces| !(put.keeps_old && replaces)),
             Op::PutRanges(put) => self.note(put.key, |_| true),
-            Op::Copy(copy) => self.note(copy.key, |_| true),
+            Op::Copy(copy) => self.note(copy.key, |replaces| !replaces),
             Op::Delete(delete) => self.note(delete.key, |_| false),
             Op::DeletePrefix(prefix) => {
                 let below = block_on(self.memory.list_all(prefix)).unwrap();

@@ -13,6 +13,7 @@ use zarr_copy::zarr_hierarchy::zarr_array;
 use zarr_copy::zarr_hierarchy::{blocking::Group, standard};
 use zarr_copy::{Copy, CopyErrorKind, CopyResult, Mirror, Mirrored, RunOptions, blocking};
 use zarr_store::MemoryStore;
+use zarr_store_fs::FsStore;
 
 fn memory() -> Storage {
     MemoryStore::new().into()
@@ -58,6 +59,26 @@ fn run(mirror: &Mirror) -> CopyResult<Mirrored> {
 /// Returns the numbers of objects: new, changed, unchanged, deleted, left.
 fn numbers(done: Mirrored) -> [u64; 5] {
     [done.new, done.changed, done.unchanged, done.deleted, done.left].map(|moved| moved.objects)
+}
+
+#[test]
+fn an_object_is_kept_until_the_one_that_replaces_it_is_durable() {
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = Storage::from(FsStore::open(dir.path()).unwrap());
+    let (from, to) = (source(Format::V3), memory());
+    run(&mirror(&from, &to)).unwrap();
+    run(&mirror(&from, &elsewhere)).unwrap();
+    let puts = Arc::new(Mutex::new(Vec::new()));
+    let log = puts.clone();
+    let (watched, _) = Faulty::over(&to, move |_, call| {
+        if let Op::Put(put) = call {
+            log.lock().unwrap().push((put.key.to_string(), put.keeps_old));
+        }
+        None
+    });
+    put(&elsewhere, "a/c/0/0", "changed");
+    assert_eq!(numbers(run(&mirror(&elsewhere, &watched)).unwrap())[1], 1);
+    assert_eq!(*puts.lock().unwrap(), [("a/c/0/0".to_owned(), true)]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use zarr_array::traits::store::{Copied, List, Listed, Op};
+use zarr_array::traits::store::{Copied, List, Listed, Op, Put, PutMode};
 use zarr_array::traits::{Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, node};
 
@@ -65,7 +65,8 @@ impl Transfer {
     /// Copies objects from the source to the destination. Each item of `pairs` is an object as the source listed it,
     /// and the key for its copy. If both storages are on one service that can copy objects itself, no bytes pass through
     /// this process. An object that was deleted since it was listed is skipped. `done` is called with the key of each
-    /// copy, and of each skipped object.
+    /// copy, and of each skipped object. If an object at the key of a copy is replaced, a power cut leaves the old one or
+    /// the copy.
     ///
     /// # Errors
     /// If a storage fails or `pairs` yields an error. Some objects may have been copied already.
@@ -150,7 +151,9 @@ impl Transfer {
         match (action, source) {
             (Action::Compare, source) if source != there => return Err(TransferError::Differs(to.clone())),
             (Action::Copy | Action::Mend, Some(bytes)) if there.as_ref() != Some(&bytes) => {
-                self.to.put(to, bytes).await.map_err(TransferError::To)?;
+                let parts = [bytes];
+                let put = Op::Put(Put::new(to, &parts, PutMode::Replace).keeping_old());
+                self.to.call(put).await.map_err(TransferError::To)?;
             }
             _ => {}
         }

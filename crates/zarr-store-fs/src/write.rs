@@ -39,10 +39,11 @@ impl FsStore {
         self.write(put, |file| write_all(file, put.parts))
     }
 
-    /// Copies an open file. The kernel moves the bytes, or shares the blocks where the file system can.
+    /// Copies an open file. The kernel moves the bytes, or shares the blocks where the file system can. An object that is
+    /// replaced is kept until the copy is on the disk.
     pub(crate) fn copy(&self, copy: CopyFrom<'_>) -> StoreResult<Copied> {
         let Some(source) = copy.origin.get::<Opened>() else { return Ok(Copied::Unable) };
-        let put = Put::new(copy.key, &[], PutMode::Replace);
+        let put = Put::new(copy.key, &[], PutMode::Replace).keeping_old();
         self.write(put, |file| copy_all(file, source)).map(|_| Copied::Done)
     }
 

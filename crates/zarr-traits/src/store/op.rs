@@ -428,7 +428,8 @@ impl<'a> Delete<'a> {
 }
 
 /// Stores a copy of an object that the service makes, in place of the object at the key. Its bytes do not pass through this
-/// process.
+/// process. An object that is replaced is kept until the copy is durable, as of a [`Put`] with
+/// [`keeps_old`](Put::keeps_old).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct CopyFrom<'a> {
