@@ -11,6 +11,7 @@ use futures_util::future::{Either, select};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use zarr_array::block_on;
+use zarr_array::Storage as Handle;
 use zarr_copy::{
     Chunks, Codecs, Copy, CopyResult, Done, Event, Job, Mirror, Plan, Rule, RunOptions, Shards, Size,
 };
@@ -51,7 +52,10 @@ type Numbers = BTreeMap<&'static str, u64>;
 
 /// A copy that is planned: nothing is written yet.
 #[pyclass(frozen, module = "zarr_rs._native")]
-pub(crate) struct CopyPlan(Plan);
+pub(crate) struct CopyPlan {
+    plan: Plan,
+    from: Handle,
+}
 
 /// Plans the copy of a node. Reads only documents.
 #[pyfunction]
@@ -92,7 +96,8 @@ pub(crate) fn plan_copy(
         copy = copy.max_memory(bytes);
     }
     let planned = cancellable(py, copy.plan(), |_| Ok(()))?;
-    planned.map(CopyPlan).map_err(|e| raised_in_copy(py, &e))
+    let plan = result(py, &storage.0, &storage.0, planned)?;
+    Ok(CopyPlan { plan, from: storage.0.clone() })
 }
 
 impl NewRule {
@@ -117,19 +122,19 @@ impl CopyPlan {
     /// What the caller should know of the copy, such as lossy codecs.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.0.notes().collect()
+        self.plan.notes().collect()
     }
 
     /// The bytes of elements that a run tells as its progress.
     #[getter]
     fn bytes(&self) -> u64 {
-        self.0.bytes()
+        self.plan.bytes()
     }
 
     /// The paths of all arrays, and what their copies will do; `None` for objects that are copied as they are stored.
     #[getter]
     fn arrays(&self) -> Vec<(String, Option<Numbers>)> {
-        let arrays = self.0.nodes().iter().filter_map(|node| Some((node, node.estimate()?)));
+        let arrays = self.plan.nodes().iter().filter_map(|node| Some((node, node.estimate()?)));
         let numbers = arrays.map(|(node, estimate)| {
             let short = |number| u64::try_from(number).unwrap_or(u64::MAX);
             let numbers = Numbers::from([
@@ -160,8 +165,8 @@ impl CopyPlan {
         let told = Told::default();
         let tell = |event: Event<'_>| told.tell(event);
         let options = RunOptions::new().resume(resume).verify(verify);
-        let run = self.0.run(to.0.clone(), path, options, &tell);
-        let done = result(py, cancellable(py, run, told.look(look))?)?;
+        let run = self.plan.run(to.0.clone(), path, options, &tell);
+        let done = result(py, &self.from, &to.0, cancellable(py, run, told.look(look))?)?;
         Ok(numbers(&done))
     }
 
@@ -177,11 +182,11 @@ impl CopyPlan {
         verify: bool,
         look: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Numbers> {
-        let job = result(py, Job::new(name))?.lease(lease).verify(verify);
+        let job = result(py, &self.from, &to.0, Job::new(name))?.lease(lease).verify(verify);
         let told = Told::default();
         let tell = |event: Event<'_>| told.tell(event);
-        let share = cancellable(py, self.0.join(to.0.clone(), path, &job, &tell), told.look(look))?;
-        let share = result(py, share)?;
+        let share = cancellable(py, self.plan.join(to.0.clone(), path, &job, &tell), told.look(look))?;
+        let share = result(py, &self.from, &to.0, share)?;
         let mut numbers = numbers(&share.done);
         numbers.insert("units", share.units);
         numbers.insert("unit_bytes", u64::try_from(share.bytes).unwrap_or(u64::MAX));
@@ -204,11 +209,12 @@ pub(crate) fn mirror(
     force: bool,
     look: Option<Bound<'_, PyAny>>,
 ) -> PyResult<BTreeMap<&'static str, (u64, u64)>> {
-    let mirror = result(py, Mirror::new(from_.0.clone(), from_path, to.0.clone(), path))?;
+    let (from, to) = (&from_.0, &to.0);
+    let mirror = result(py, from, to, Mirror::new(from.clone(), from_path, to.clone(), path))?;
     let mirror = mirror.delete(delete).by_size(by_size).dry_run(dry_run).force(force);
     let told = Told::default();
     let tell = |key: &str, bytes: u64| told.add(key, bytes);
-    let done = result(py, cancellable(py, mirror.run(&tell), told.look(look))?)?;
+    let done = result(py, from, to, cancellable(py, mirror.run(&tell), told.look(look))?)?;
     let sums = [
         ("new", done.new),
         ("changed", done.changed),
@@ -289,8 +295,8 @@ fn numbers(done: &Done) -> Numbers {
     ])
 }
 
-fn result<T>(py: Python<'_>, result: CopyResult<T>) -> PyResult<T> {
-    result.map_err(|e| raised_in_copy(py, &e))
+fn result<T>(py: Python<'_>, from: &Handle, to: &Handle, result: CopyResult<T>) -> PyResult<T> {
+    result.map_err(|e| raised_in_copy(py, from, to, &e))
 }
 
 fn parsed<T: std::str::FromStr<Err = String>>(py: Python<'_>, what: &str, text: &str) -> PyResult<T> {

@@ -12,19 +12,22 @@ pub(crate) const SCHEMES: &[Scheme] = &[];
 
 /// How a directory is read and written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Options {
+pub(crate) struct Options<'a> {
     /// Whether there are no lock files.
     pub(crate) single_writer: bool,
     /// Whether parts of uncompressed chunks are written into their files.
     pub(crate) updates_in_place: bool,
     /// The number of files that stay open.
     pub(crate) open_files: usize,
+    /// What is durable when a write returns: `atomic`, `deferred` or `durable`.
+    pub(crate) durability: Option<&'a str>,
 }
 
 /// Opens the directory at `path`, which is created if `create` is set.
 #[cfg(unix)]
-pub(crate) fn open(path: &str, create: bool, options: Options) -> StoreResult<Storage> {
-    use zarr_store_fs::FsStore;
+pub(crate) fn open(path: &str, create: bool, options: Options<'_>) -> StoreResult<Storage> {
+    use zarr_store_fs::{Durability, FsStore};
+    use zarr_traits::{StoreError, StoreErrorKind};
 
     let mut store = if create { FsStore::create(path)? } else { FsStore::open(path)? };
     if options.single_writer {
@@ -36,11 +39,22 @@ pub(crate) fn open(path: &str, create: bool, options: Options) -> StoreResult<St
     if options.open_files > 0 {
         store = store.with_open_files(options.open_files);
     }
+    if let Some(durability) = options.durability {
+        store = store.with_durability(match durability {
+            "atomic" => Durability::Atomic,
+            "deferred" => Durability::Deferred,
+            "durable" => Durability::Durable,
+            other => {
+                let message = format!("durability is {other:?}, it must be atomic, deferred or durable");
+                return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
+            }
+        });
+    }
     Ok(store.into())
 }
 
 #[cfg(not(unix))]
-pub(crate) fn open(_: &str, _: bool, _: Options) -> StoreResult<Storage> {
+pub(crate) fn open(_: &str, _: bool, _: Options<'_>) -> StoreResult<Storage> {
     Err(unsupported())
 }
 

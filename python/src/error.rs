@@ -42,10 +42,15 @@ pub(crate) fn raised_in_group(py: Python<'_>, storage: &Storage, e: &HierarchyEr
     exception(py, place.0.get().map(String::as_str), e, e.kind(), e.node(), inner)
 }
 
-/// Returns the exception of an error of a copy. The errors of further nodes are notes of the exception.
-pub(crate) fn raised_in_copy(py: Python<'_>, e: &CopyError) -> PyErr {
+/// Returns the exception of an error of a copy from one storage to another, as [`raised`]. The errors of further nodes are
+/// notes of the exception.
+pub(crate) fn raised_in_copy(py: Python<'_>, from: &Storage, to: &Storage, e: &CopyError) -> PyErr {
     let raised = match e.kind() {
-        CopyErrorKind::Node(kind) => exception(py, None, e, kind, None, cause::<ArrayError>(e)),
+        CopyErrorKind::Node(kind) => {
+            let place = if e.is_of_source() { from } else { to }.shared::<Place>();
+            let place = place.0.get().map(String::as_str);
+            exception(py, place, e, kind, None, cause::<ArrayError>(e))
+        }
         kind => {
             let kind = match kind {
                 CopyErrorKind::Taken => "Exists",

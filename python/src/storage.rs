@@ -29,7 +29,9 @@ pub(crate) struct Storage(pub(crate) Handle);
 impl Storage {
     /// Opens a directory, which is created if `create` is set.
     #[staticmethod]
-    #[pyo3(signature = (path, create, *, single_writer=false, updates_in_place=false, open_files=0))]
+    #[pyo3(signature = (
+        path, create, *, single_writer=false, updates_in_place=false, open_files=0, durability=None,
+    ))]
     fn directory(
         py: Python<'_>,
         path: &str,
@@ -37,8 +39,9 @@ impl Storage {
         single_writer: bool,
         updates_in_place: bool,
         open_files: usize,
+        durability: Option<&str>,
     ) -> PyResult<Self> {
-        let options = directory::Options { single_writer, updates_in_place, open_files };
+        let options = directory::Options { single_writer, updates_in_place, open_files, durability };
         let opened = py.detach(|| directory::open(path, create, options));
         opened.map(|storage| Self::at_place(storage, path)).map_err(|e| failed(py, Some(path), e))
     }
@@ -147,6 +150,11 @@ impl Storage {
                 _ => Ok(Found::Nothing),
             }
         })
+    }
+
+    /// Makes everything durable that was written.
+    fn sync(&self, py: Python<'_>) -> PyResult<Request> {
+        self.request(py, Ok(()), async |storage, ()| storage.sync().await.map(|()| Found::Nothing))
     }
 
     /// Deletes an object, if there is one.

@@ -79,6 +79,17 @@ def test_a_full_disk_is_an_error_of_the_system(through: str, small_disk: Any) ->
     check(raised.value, errno.ENOSPC, small_disk / "a/c/0")
 
 
+@pytest.mark.parametrize("way", [zarr_rs.copy, zarr_rs.sync])
+def test_an_error_of_the_system_in_a_copy_names_the_file(way: Any, tmp_path: Any) -> None:
+    source = array_of(tmp_path / "from", "native")
+    source[...] = 1
+    (tmp_path / "to").mkdir()
+    with small_files(), pytest.raises(OSError, match="c/0") as raised:
+        way(source, tmp_path / "to")
+    assert (raised.value.errno, type(raised.value)) == (errno.EFBIG, errors.StoreError)
+    assert raised.value.filename.startswith(str(tmp_path / "to")) and raised.value.filename.endswith("c/0")
+
+
 def check(e: Any, number: int, file: Any) -> None:
     assert isinstance(e, errors.StoreError) and not isinstance(e, MemoryError)
     assert (e.errno, e.filename, e.key) == (number, str(file), "c/0")

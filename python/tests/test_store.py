@@ -235,6 +235,22 @@ def test_updates_in_place_keep_the_file(tmp_path: Any, in_place: bool) -> None:
     assert (store == zarr_rs.Store(tmp_path)) != in_place
 
 
+@pytest.mark.parametrize("durability", ["atomic", "deferred", "durable"])
+def test_what_a_power_cut_may_do_is_chosen(tmp_path: Any, durability: Any) -> None:
+    store = zarr_rs.Store(tmp_path, durability=durability)
+    array = zarr_rs.create_array(store, shape=(4,), chunks=(4,), dtype="i4")
+    array[1:3] = 7
+    array.attrs["units"] = "K"
+    store.flush()
+    assert array[:].tolist() == [0, 7, 7, 0]
+    assert pickle.loads(pickle.dumps(store)) == store != zarr_rs.Store(tmp_path)
+
+
+def test_a_durability_that_does_not_exist_is_an_error(tmp_path: Any) -> None:
+    with pytest.raises(ValueError, match='"sometimes", it must be atomic, deferred or durable'):
+        zarr_rs.Store(tmp_path, durability="sometimes").storage()  # type: ignore[arg-type]
+
+
 def test_a_file_that_is_kept_open_is_read_again_after_another_writer(tmp_path: Any) -> None:
     array = zarr_rs.create_array(
         zarr_rs.Store(tmp_path, open_files=1), shape=(8,), chunks=(4,), dtype="i4", codecs=["bytes"]

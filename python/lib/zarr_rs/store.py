@@ -6,7 +6,7 @@ import asyncio
 import functools
 import os
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import zarr.abc.store
@@ -52,6 +52,11 @@ class Store(zarr.abc.store.Store):
     chunks or shards, which then make two system calls instead of four. Each read checks that the file at the path is still
     the same.
 
+    `durability` says what a power cut may do to a directory. `"atomic"`, the default: a document, and a chunk of which a part
+    changes, is on the disk before it replaces the old one; what is new is there after `flush`. `"deferred"`: a power cut may
+    also leave what was replaced empty, until `flush`; for very many changes that can be made again. `"durable"`: each
+    object is on the disk when its write returns.
+
     The other arguments are for services:
 
     - `anonymous`: whether requests are not signed;
@@ -83,6 +88,7 @@ class Store(zarr.abc.store.Store):
         single_writer: bool = False,
         updates_in_place: bool = False,
         open_files: int = 0,
+        durability: Literal["atomic", "deferred", "durable"] | None = None,
         anonymous: bool = False,
         endpoint: str | None = None,
         region: str | None = None,
@@ -104,6 +110,7 @@ class Store(zarr.abc.store.Store):
             "single_writer": single_writer or None,
             "updates_in_place": updates_in_place or None,
             "open_files": open_files or None,
+            "durability": durability,
             "anonymous": anonymous or None,
             "endpoint": endpoint,
             "region": region,
@@ -239,6 +246,11 @@ class Store(zarr.abc.store.Store):
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
         storage = await self._ready(writes=True)
         await self._answer(storage.put(key, _bytes(value), True))
+
+    def flush(self) -> None:
+        """Makes everything durable that was written to the store: a power cut leaves it as it is now."""
+        self._check_writable()
+        self.storage().sync().wait()
 
     async def delete(self, key: str) -> None:
         storage = await self._ready(writes=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Range = tuple[int, int | None] | None
 
 #: The options of a directory. All other options are for services.
-DIRECTORY = ("single_writer", "updates_in_place", "open_files")
+DIRECTORY = ("single_writer", "updates_in_place", "open_files", "durability")
 
 #: The storages of directories by path and options, with the identity of the directory.
 _directories: dict[tuple[str, tuple[tuple[str, Any], ...]], tuple[tuple[int, int], Storage]] = {}
