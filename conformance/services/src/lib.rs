@@ -17,4 +17,4 @@ pub use cargo::{cargo, target_dir};
 pub use moto::Moto;
 pub use nginx::Nginx;
 pub use service::{Error, cache, or_skip};
-pub use zarr_conformance::server::{Fault, Request, Server, When, client};
+pub use zarr_conformance::server::{Fault, HttpRequest, Server, When, client};

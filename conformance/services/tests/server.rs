@@ -4,12 +4,12 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use zarr_services::client::{Answer, request};
+use zarr_services::client::{HttpAnswer, request};
 use zarr_services::{Fault, Server, When};
 
 const VALUE: &[u8] = b"0123456789";
 
-fn ask(server: &Server, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+fn ask(server: &Server, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> HttpAnswer {
     request(server.address(), method, target, headers, body).unwrap()
 }
 
@@ -221,7 +221,7 @@ fn a_server_stops_in_the_middle_of_a_stall() {
 }
 
 /// Returns the texts between `<name>` and `</name>`.
-fn all(answer: &Answer, name: &str) -> Vec<String> {
+fn all(answer: &HttpAnswer, name: &str) -> Vec<String> {
     let (text, open, close) = (answer.text(), format!("<{name}>"), format!("</{name}>"));
     text.split(&open).skip(1).map(|part| part.split(&close).next().unwrap().to_owned()).collect()
 }

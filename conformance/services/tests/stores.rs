@@ -6,7 +6,7 @@ use zarr_array::{Array, ArrayMeta, DataType, NdVec, standard};
 use zarr_conformance::store::{check, check_reading};
 use zarr_hierarchy::{CopyOptions, copy};
 use zarr_services::client::request;
-use zarr_services::{Azurite, Moto, Nginx, Request, Server};
+use zarr_services::{Azurite, HttpRequest, Moto, Nginx, Server};
 use zarr_store::Access;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
@@ -102,8 +102,9 @@ fn a_bucket_copies_its_own_objects() {
         let copied = block_on(copy(source.clone(), "/a", to.clone(), "/b", &CopyOptions::new())).unwrap();
         assert_eq!((copied.documents, copied.objects), (1, 4), "{url}");
         let asked = server.requests();
-        let chunk = |asked: &Request| asked.path.contains("/c/");
-        let count = |what: &dyn Fn(&Request) -> bool| asked.iter().filter(|a| chunk(a) && what(a)).count();
+        let chunk = |asked: &HttpRequest| asked.path.contains("/c/");
+        let count =
+            |what: &dyn Fn(&HttpRequest) -> bool| asked.iter().filter(|a| chunk(a) && what(a)).count();
         assert_eq!(count(&|a| a.header("x-amz-copy-source").is_some()), copies, "{url}");
         assert_eq!(count(&|a| a.method == "GET"), reads, "{url}");
         assert_eq!(count(&|_| true), copies + 2 * reads, "{url}");

@@ -7,12 +7,12 @@ use zarr_array::blocking::Array;
 use zarr_array::{
     ArrayErrorKind, EmptyChunks, PartialWrites, Selection, Storage, block_on, meta::v3::Extension, standard,
 };
-use zarr_conformance::instruments::{Counting, Counts};
+use zarr_conformance::instruments::{Counting, RequestCounts};
 use zarr_store::MemoryStore;
 use zarr_traits::Key;
 
 /// Returns the requests of `work`.
-fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
+fn cost(counting: &Counting, work: impl FnOnce()) -> RequestCounts {
     let before = counting.counts();
     work();
     counting.counts() - before
@@ -109,7 +109,7 @@ fn part_of_an_uncompressed_chunk_is_written_alone() {
     for codecs in chains().iter().filter(|codecs| is_plain(codecs)) {
         let (array, counting) = counted(&[100, 100], &[100, 100], codecs);
         let requests =
-            |used: Counts| (used.reads, used.puts, used.put_ranges, used.deletes, used.bytes_written);
+            |used: RequestCounts| (used.reads, used.puts, used.put_ranges, used.deletes, used.bytes_written);
         let write = |rows: Range<u64>, columns: Range<u64>, value: u16| {
             let values = vec![
                 value;
@@ -155,7 +155,7 @@ fn an_array_without_elements_costs_no_request() {
         assert!(array.read::<u16>(..).unwrap().as_slice().is_empty());
         array.write(.., &[] as &[u16]).unwrap();
     });
-    assert_eq!(used, Counts::default(), "rule A.t24");
+    assert_eq!(used, RequestCounts::default(), "rule A.t24");
 }
 
 #[test]

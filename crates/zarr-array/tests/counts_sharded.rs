@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use zarr_array::blocking::Array;
 use zarr_array::{Cpu, EmptyChunks, Selection, standard};
-use zarr_conformance::instruments::{Counting, Counts};
+use zarr_conformance::instruments::{Counting, RequestCounts};
 
-fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
+fn cost(counting: &Counting, work: impl FnOnce()) -> RequestCounts {
     let before = counting.counts();
     work();
     counting.counts() - before

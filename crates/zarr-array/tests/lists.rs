@@ -7,7 +7,7 @@ use zarr_array::{
     ArrayErrorKind, ArrayMeta, Axis, DataType, EmptyChunks, Limits, MissingChunks, NdVec, PartialWrites,
     Selection, standard,
 };
-use zarr_conformance::instruments::{Counting, Counts};
+use zarr_conformance::instruments::{Counting, RequestCounts};
 use zarr_store::MemoryStore;
 
 use crate::common::{chains, counted, data_type, message, meta, numbers, refused, sharded};
@@ -188,7 +188,7 @@ fn selected(case: &Case, stored: bool) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
+fn cost(counting: &Counting, work: impl FnOnce()) -> RequestCounts {
     let before = counting.counts();
     work();
     counting.counts() - before

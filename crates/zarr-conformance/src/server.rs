@@ -24,7 +24,7 @@ mod objects;
 mod s3;
 
 pub use fault::{Fault, When};
-pub use http::Request;
+pub use http::HttpRequest;
 pub use modes::{MODES, Mode};
 
 use std::io::{self, BufReader};
@@ -68,7 +68,7 @@ struct State {
     objects: Objects,
     uploads: s3::Uploads,
     script: Vec<(When, Fault)>,
-    log: Vec<Request>,
+    log: Vec<HttpRequest>,
     /// The number of forgotten requests, so that a request keeps its number.
     forgotten: usize,
     open: Vec<Weak<TcpStream>>,
@@ -156,7 +156,7 @@ impl Server {
     }
 
     /// Returns the requests since the start or since [`forget`](Self::forget), in the order of arrival.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<HttpRequest> {
         self.shared.state().log.clone()
     }
 
@@ -210,7 +210,7 @@ impl Shared {
     fn serve(&self, connection: &TcpStream) -> io::Result<()> {
         connection.set_nodelay(true)?;
         let mut input = BufReader::new(connection);
-        while let Some(request) = Request::read(&mut input, connection)? {
+        while let Some(request) = HttpRequest::read(&mut input, connection)? {
             let keep_alive = request.keep_alive;
             if !(self.answer(request, connection)? && keep_alive) {
                 break;
@@ -220,7 +220,7 @@ impl Shared {
     }
 
     /// Answers a request with its faults. Returns whether the connection can be used again.
-    fn answer(&self, mut request: Request, connection: &TcpStream) -> io::Result<bool> {
+    fn answer(&self, mut request: HttpRequest, connection: &TcpStream) -> io::Result<bool> {
         let mut state = self.state();
         let number = state.forgotten + state.log.len();
         state.log.push(request.clone());
@@ -253,7 +253,7 @@ impl Shared {
     }
 
     /// Answers a request without faults.
-    fn done(&self, state: &mut State, request: &Request) -> Reply {
+    fn done(&self, state: &mut State, request: &HttpRequest) -> Reply {
         if self.protocol == Protocol::S3
             && let Some(reply) = s3::done(&mut state.objects, &mut state.uploads, request)
         {

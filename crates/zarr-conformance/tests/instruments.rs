@@ -29,7 +29,7 @@ mod count {
             storage.sync().await
         })
         .unwrap();
-        let mut one_each = Counts::default();
+        let mut one_each = RequestCounts::default();
         one_each.reads = 2;
         one_each.heads = 1;
         one_each.lists = 1;
@@ -43,7 +43,7 @@ mod count {
         one_each.bytes_written = 5;
         assert_eq!(counting.counts(), one_each);
         assert_eq!(one_each.requests(), 10);
-        assert_eq!(counting.counts() - one_each, Counts::default());
+        assert_eq!(counting.counts() - one_each, RequestCounts::default());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zarr_conformance::instruments::{Counting, Counts, Network, Simulated};
+use zarr_conformance::instruments::{Counting, Network, RequestCounts, Simulated};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::{Cpu, DataType, NdVec, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, ExistingNode, Format, GroupMeta, GroupOptions};
@@ -176,7 +176,7 @@ fn first() -> NewDataset {
 fn cost<F: Future<Output = XarrayResult<()>>>(
     storage: &Storage,
     work: impl FnOnce(Storage) -> F,
-) -> (Counts, u64) {
+) -> (RequestCounts, u64) {
     let network = Network { in_flight: 1024, ..Network::default() };
     let (far, simulated) = Simulated::virtually(storage, network);
     let (counted, counting) = Counting::over(&far);

@@ -3,7 +3,7 @@
 //!
 //! The first byte of an input selects the service and the call. The rest are pages, which end with a zero byte.
 
-use zarr_conformance::server::{Fault, Request};
+use zarr_conformance::server::{Fault, HttpRequest};
 use zarr_traits::{Key, Prefix, Storage, StoreResult, block_on};
 
 use crate::services::{SERVICES, check_error};
@@ -28,7 +28,7 @@ pub(crate) fn run(input: &[u8]) {
             check_error(&e, input);
         }
     });
-    let is_listing = |request: &&Request| request.method == "GET";
+    let is_listing = |request: &&HttpRequest| request.method == "GET";
     let listings = requests.iter().filter(is_listing).count();
     assert!(listings <= count + 1, "{listings} requests for {count} pages");
     requests.iter().for_each(check_delete);
@@ -65,7 +65,7 @@ fn check_keys<'a>(prefix: &Prefix, keys: impl Iterator<Item = &'a Key> + Clone) 
 }
 
 /// Checks that a request deletes only objects below the prefix: one in its path, or several in its body.
-fn check_delete(request: &Request) {
+fn check_delete(request: &HttpRequest) {
     let body = String::from_utf8_lossy(&request.body);
     let path =
         (request.method == "DELETE").then(|| request.path.strip_prefix("/bucket/").unwrap_or_default());

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use zarr_conformance::server::{Fault, Request, Server, When};
+use zarr_conformance::server::{Fault, HttpRequest, Server, When};
 use zarr_store::{Access, Redirects, Schemes};
 use zarr_traits::{Storage, StoreError, block_on};
 
@@ -53,7 +53,7 @@ impl Services {
         answers: Vec<Fault>,
         last: Option<Fault>,
         work: impl FnOnce(),
-    ) -> Vec<Request> {
+    ) -> Vec<HttpRequest> {
         self.server.heal();
         self.server.forget();
         let (count, repeated) = (answers.len(), last.is_none());

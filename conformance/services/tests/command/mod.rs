@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use zarr_services::{Fault, Moto, Nginx, Request, Server, When, or_skip};
+use zarr_services::{Fault, HttpRequest, Moto, Nginx, Server, When, or_skip};
 
 use harness::{Done, Folder, array, le, zarr};
 use serde_json::json;
@@ -108,7 +108,7 @@ fn a_hierarchy_lives_in_a_bucket() {
 }
 
 /// Returns the puts of the server in their order.
-fn stored(server: &Server) -> Vec<Request> {
+fn stored(server: &Server) -> Vec<HttpRequest> {
     server.requests().into_iter().filter(|r| r.method == "PUT" && r.status == Some(200)).collect()
 }
 
@@ -193,9 +193,9 @@ fn a_copy_is_resumed_if_consolidated_metadata_above_does_not_name_it() {
     let root = text(&folder, "h.zarr");
     let run = |args: &[&str]| s3(&server, args);
     run(&["copy", "-q", &root, "s3://b/x"]).ok();
-    let denied = |r: &Request| r.method == "PUT" && r.path == "/b/x/zarr.json";
-    let marker = |r: &Request| r.method == "POST" && r.body.windows(9).any(|part| part == b".zarr-cop");
-    let ends: [fn(&Request) -> bool; 2] = [denied, marker];
+    let denied = |r: &HttpRequest| r.method == "PUT" && r.path == "/b/x/zarr.json";
+    let marker = |r: &HttpRequest| r.method == "POST" && r.body.windows(9).any(|part| part == b".zarr-cop");
+    let ends: [fn(&HttpRequest) -> bool; 2] = [denied, marker];
     for end in ends {
         for then in [&["copy", "-q", "--resume", &root][..], &["rm", "--unfinished"]] {
             server.script(When::matching(end), Fault::status(403));

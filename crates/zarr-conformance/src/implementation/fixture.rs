@@ -14,7 +14,7 @@ pub(super) const MANIFEST: &str = "manifest.json";
 
 /// The kind of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CaseKind {
     /// An array whose elements are compared as bytes.
     Raw,
     /// An array whose elements are compared as JSON.
@@ -108,7 +108,7 @@ pub struct Case {
     /// The node in the store; empty for its root.
     pub array: String,
     /// The kind of the case.
-    pub kind: Kind,
+    pub kind: CaseKind,
     /// The expected result.
     pub expect: Expect,
     /// The stage at which it must fail.
@@ -149,14 +149,14 @@ impl Case {
             value.as_array().into_iter().flatten().filter_map(|v| Some(v.as_str()?.to_owned())).collect()
         };
         let kind = match value["kind"].as_str()? {
-            "raw" => Kind::Raw,
-            "json" => Kind::Json,
-            "group" => Kind::Group,
-            "neg" => Kind::Malformed,
+            "raw" => CaseKind::Raw,
+            "json" => CaseKind::Json,
+            "group" => CaseKind::Group,
+            "neg" => CaseKind::Malformed,
             _ => return None,
         };
         let verb = value["verb"].as_str();
-        if kind == Kind::Malformed && !matches!(verb, Some("cat" | "info" | "copy")) {
+        if kind == CaseKind::Malformed && !matches!(verb, Some("cat" | "info" | "copy")) {
             return None;
         }
         let links = value["post"]
@@ -182,7 +182,7 @@ impl Case {
                 None => None,
             },
             info_only: verb == Some("info"),
-            json: kind == Kind::Json || value["out_kind"] == "json",
+            json: kind == CaseKind::Json || value["out_kind"] == "json",
             write: text("write"),
             shape: value["shape"].as_array().and_then(|s| s.iter().map(Value::as_u64).collect()),
             dtype: text("dtype"),
@@ -201,9 +201,9 @@ impl Case {
     /// Returns the verbs to ask for its store.
     pub fn verbs(&self) -> Vec<Verb> {
         match self.kind {
-            Kind::Group if self.nodes.is_some() => vec![Verb::Info, Verb::List],
-            Kind::Group => vec![Verb::Info],
-            Kind::Malformed if self.info_only => vec![Verb::Info],
+            CaseKind::Group if self.nodes.is_some() => vec![Verb::Info, Verb::List],
+            CaseKind::Group => vec![Verb::Info],
+            CaseKind::Malformed if self.info_only => vec![Verb::Info],
             _ => vec![Verb::Info, Verb::Read],
         }
     }

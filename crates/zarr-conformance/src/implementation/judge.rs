@@ -2,13 +2,13 @@
 
 use zarr_traits::serde_json::{self, Value};
 
-use super::fixture::{Case, Expect, Failure, Kind};
+use super::fixture::{Case, CaseKind, Expect, Failure};
 use super::json::{canonical, sha256};
-use super::peer::{Answer, Exit, Verb};
+use super::peer::{Exit, PeerAnswer, Verb};
 use super::results::{Fault, FaultKind, Verdict};
 
 /// Judges an answer to [`Verb::Info`], [`Verb::Read`] or [`Verb::List`].
-pub fn judge(case: &Case, verb: Verb, answer: &Answer) -> Verdict {
+pub fn judge(case: &Case, verb: Verb, answer: &PeerAnswer) -> Verdict {
     let expect = expected(case, verb);
     let fault = |kind, got: String| Verdict::Failed(Fault::new(kind, says(case, verb, expect), got));
     match (&answer.exit, expect) {
@@ -32,7 +32,7 @@ pub fn judge(case: &Case, verb: Verb, answer: &Answer) -> Verdict {
         }
         (Exit::Done, Expect::Ok | Expect::AnyBytes | Expect::OkOrError) => {
             let wrong = match verb {
-                Verb::Info if case.kind == Kind::Malformed => None,
+                Verb::Info if case.kind == CaseKind::Malformed => None,
                 Verb::Info => described(case, &answer.output),
                 Verb::List => listed(case, &answer.output),
                 Verb::Read | Verb::Write => elements(case, expect, &answer.output),
@@ -46,10 +46,10 @@ pub fn judge(case: &Case, verb: Verb, answer: &Answer) -> Verdict {
 /// results of opening are accepted.
 fn expected(case: &Case, verb: Verb) -> Expect {
     match (case.kind, verb, case.failure) {
-        (Kind::Malformed, Verb::Info, Some(Failure::Data)) => Expect::Ok,
-        (Kind::Malformed, Verb::Info, Some(Failure::Extension)) => Expect::Any,
+        (CaseKind::Malformed, Verb::Info, Some(Failure::Data)) => Expect::Ok,
+        (CaseKind::Malformed, Verb::Info, Some(Failure::Extension)) => Expect::Any,
         // An array that is too large to be read may still be opened.
-        (Kind::Malformed, Verb::Info, None) if !case.info_only => Expect::Any,
+        (CaseKind::Malformed, Verb::Info, None) if !case.info_only => Expect::Any,
         _ => case.expect,
     }
 }
@@ -101,7 +101,7 @@ fn described(case: &Case, output: &[u8]) -> Option<String> {
         Ok(info) => info,
         Err(error) => return Some(format!("no JSON: {error}")),
     };
-    let node = if case.kind == Kind::Group { "group" } else { "array" };
+    let node = if case.kind == CaseKind::Group { "group" } else { "array" };
     if info["node_type"] != node {
         return Some(format!("node_type {}, not {node:?}", info["node_type"]));
     }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn verdict(case: &Case, verb: Verb, exit: Exit, output: &[u8]) -> String {
-        let answer = Answer { exit, output: output.to_vec(), message: "no".to_owned() };
+        let answer = PeerAnswer { exit, output: output.to_vec(), message: "no".to_owned() };
         match judge(case, verb, &answer) {
             Verdict::Passed => "passed".to_owned(),
             Verdict::NotImplemented(_) => "not implemented".to_owned(),

@@ -46,12 +46,12 @@ mod snapshot;
 use std::fmt;
 
 pub use deviation::{Deviation, Deviations};
-pub use fixture::{Case, Expect, Failure, Fixtures, Kind, copy_tree};
+pub use fixture::{Case, CaseKind, Expect, Failure, Fixtures, copy_tree};
 pub use judge::judge;
-pub use peer::{Answer, Exit, Peer, Request, Verb};
-pub use process::{Limits, Outcome, run as run_process};
+pub use peer::{Exit, Peer, PeerAnswer, PeerRequest, Verb};
+pub use process::{ProcessEnd, ProcessLimits, run as run_process};
 pub use report::About;
-pub use results::{Asked, Entry, Fault, FaultKind, Known, Results, Summary, Surprise, Verdict};
+pub use results::{Asked, CaseResult, Fault, FaultKind, KnownFault, Results, Summary, Surprise, Verdict};
 pub use run::{Direction, Options, run};
 pub use snapshot::Snapshot;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::SuiteError;
-use super::process::{self, Limits};
+use super::process::{self, ProcessLimits};
 use super::session::Session;
 
 /// A call of the protocol.
@@ -36,7 +36,7 @@ impl Verb {
 
 /// A request to a peer.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct PeerRequest<'a> {
     /// The verb.
     pub verb: Verb,
     /// The folder of the node.
@@ -47,7 +47,7 @@ pub struct Request<'a> {
     pub write: Option<(&'a Path, &'a Path)>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> PeerRequest<'a> {
     /// Returns a request for a verb that needs only a node.
     pub fn new(verb: Verb, node: &'a Path) -> Self {
         Self { verb, node, json: false, write: None }
@@ -72,7 +72,7 @@ pub enum Exit {
 /// The answer of a peer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Answer {
+pub struct PeerAnswer {
     /// How it ended.
     pub exit: Exit,
     /// The output.
@@ -81,7 +81,7 @@ pub struct Answer {
     pub message: String,
 }
 
-impl Answer {
+impl PeerAnswer {
     /// Returns an answer.
     pub fn new(exit: Exit, message: impl Into<String>, output: Vec<u8>) -> Self {
         Self { exit, output, message: message.into() }
@@ -155,7 +155,7 @@ impl Peer {
     }
 
     /// Answers one request in its own process.
-    fn once(&self, request: &Request<'_>, limits: Limits) -> Result<Answer, SuiteError> {
+    fn once(&self, request: &PeerRequest<'_>, limits: ProcessLimits) -> Result<PeerAnswer, SuiteError> {
         let mut command = self.start()?;
         command.arg(request.verb.name());
         if request.json {
@@ -174,7 +174,7 @@ impl Peer {
             (None, _) if outcome.closed => Exit::Closed,
             (None, code) => Exit::of(code),
         };
-        Ok(Answer { exit, message: outcome.message().to_owned(), output: outcome.stdout })
+        Ok(PeerAnswer { exit, message: outcome.message().to_owned(), output: outcome.stdout })
     }
 }
 
@@ -204,7 +204,11 @@ impl<'a> Line<'a> {
     }
 
     /// Sends a request, and waits for the answer.
-    pub(super) fn ask(&mut self, request: &Request<'_>, limits: Limits) -> Result<Answer, SuiteError> {
+    pub(super) fn ask(
+        &mut self,
+        request: &PeerRequest<'_>,
+        limits: ProcessLimits,
+    ) -> Result<PeerAnswer, SuiteError> {
         if !self.peer.serve {
             return self.peer.once(request, limits);
         }

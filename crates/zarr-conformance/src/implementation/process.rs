@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// The limits of a command.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// The longest time.
     pub time: Duration,
     /// The most resident memory in MiB. It is checked if the system reports it.
@@ -18,7 +18,7 @@ pub struct Limits {
 /// The outcome of a command.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct ProcessEnd {
     /// The exit status.
     pub status: ExitStatus,
     /// The output, up to the limit.
@@ -55,7 +55,7 @@ pub(super) fn message(stderr: &str) -> &str {
     if first.starts_with("Traceback (") { lines.next_back().unwrap_or(first) } else { first }
 }
 
-impl Outcome {
+impl ProcessEnd {
     /// Returns why the program is broken, if it is: it crashed, exceeded a limit, or its exit code is not in
     /// `documented`.
     pub fn broken(&self, documented: &[i32]) -> Option<String> {
@@ -84,7 +84,11 @@ impl Outcome {
 ///
 /// # Errors
 /// If the command cannot be started.
-pub fn run(command: &mut Command, input: Option<std::fs::File>, limits: Limits) -> io::Result<Outcome> {
+pub fn run(
+    command: &mut Command,
+    input: Option<std::fs::File>,
+    limits: ProcessLimits,
+) -> io::Result<ProcessEnd> {
     group(command).stdin(input.map_or_else(Stdio::null, Stdio::from));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
@@ -105,7 +109,7 @@ pub fn run(command: &mut Command, input: Option<std::fs::File>, limits: Limits) 
         watch(&mut child, limits)
     })?;
     let stderr = String::from_utf8_lossy(&stderr).into_owned();
-    Ok(Outcome { status, stdout, stderr, closed, overran })
+    Ok(ProcessEnd { status, stdout, stderr, closed, overran })
 }
 
 /// Reads up to `most` bytes. Returns `false` if there were more.
@@ -118,7 +122,7 @@ fn read(pipe: &mut impl Read, most: usize, into: &mut Vec<u8>) -> bool {
 }
 
 /// Waits for the end, and kills the process if it exceeds a limit.
-fn watch(child: &mut Child, limits: Limits) -> io::Result<(ExitStatus, Option<String>)> {
+fn watch(child: &mut Child, limits: ProcessLimits) -> io::Result<(ExitStatus, Option<String>)> {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(200);
     loop {
@@ -135,7 +139,7 @@ fn watch(child: &mut Child, limits: Limits) -> io::Result<(ExitStatus, Option<St
     }
 }
 
-impl Limits {
+impl ProcessLimits {
     /// Returns the limit that a process with this start and peak memory exceeds.
     pub(super) fn exceeded(&self, begun: Instant, peak: u64) -> Option<String> {
         if peak > self.memory {
@@ -194,11 +198,11 @@ pub(super) fn family(process: u32) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, limits: Limits) -> Outcome {
+    fn shell(script: &str, limits: ProcessLimits) -> ProcessEnd {
         run(Command::new("sh").args(["-c", script]), None, limits).unwrap()
     }
 
-    const LIMITS: Limits = Limits { time: Duration::from_secs(20), memory: 512, output: 1000 };
+    const LIMITS: ProcessLimits = ProcessLimits { time: Duration::from_secs(20), memory: 512, output: 1000 };
 
     #[test]
     fn refusals_and_crashes_are_told_apart() {
@@ -220,7 +224,7 @@ mod tests {
     fn endless_programs_are_stopped() {
         let endless = shell("exec yes", LIMITS);
         assert!(endless.closed && endless.stdout.len() == 1000 && endless.broken(&[]).is_none());
-        let limits = Limits { time: Duration::from_millis(50), ..LIMITS };
+        let limits = ProcessLimits { time: Duration::from_millis(50), ..LIMITS };
         let stopped = shell("exec sleep 100 >/dev/null 2>&1", limits).broken(&[0]);
         assert!(stopped.is_some_and(|b| b.starts_with("over")));
         // The shell waits for the program, which has the pipes.
@@ -233,7 +237,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn the_memory_of_a_program_behind_a_shell_counts() {
         let large = "head -c 400000000 /dev/zero | tail -n 1 >/dev/null; sleep 100";
-        let stopped = shell(large, Limits { memory: 64, ..LIMITS }).broken(&[0]);
+        let stopped = shell(large, ProcessLimits { memory: 64, ..LIMITS }).broken(&[0]);
         assert_eq!(stopped.as_deref(), Some("over 64 MiB of memory"));
     }
 }

@@ -80,7 +80,7 @@ impl Verdict {
 /// The reason of an expected failure.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Known {
+pub struct KnownFault {
     /// What the peer does, and why.
     pub reason: String,
     /// A reference.
@@ -90,16 +90,16 @@ pub struct Known {
 /// The result of one request to a peer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct CaseResult {
     /// The verb: `info`, `read`, `list`, `write`, or `read by …`.
     pub verb: String,
     /// The verdict.
     pub verdict: Verdict,
     /// The reason of a known failure.
-    pub known: Option<Known>,
+    pub known: Option<KnownFault>,
 }
 
-impl Entry {
+impl CaseResult {
     pub(super) fn new(verb: impl Into<String>, verdict: Verdict) -> Self {
         Self { verb: verb.into(), verdict, known: None }
     }
@@ -169,7 +169,7 @@ pub struct Results {
     /// Whether all cases of the manifest were tested, in all directions.
     pub complete: bool,
     /// The entries by the ids of the peer and of the case with its direction.
-    pub entries: BTreeMap<String, BTreeMap<String, Vec<Entry>>>,
+    pub entries: BTreeMap<String, BTreeMap<String, Vec<CaseResult>>>,
 }
 
 impl Results {
@@ -195,7 +195,7 @@ impl Results {
     }
 
     /// Returns the entries of a case for a peer.
-    pub fn of(&self, peer: &str, asked: &str) -> &[Entry] {
+    pub fn of(&self, peer: &str, asked: &str) -> &[CaseResult] {
         self.entries.get(peer).and_then(|cases| cases.get(asked)).map_or(&[], Vec::as_slice)
     }
 
@@ -204,8 +204,8 @@ impl Results {
         let mut sum = Summary::default();
         for asked in self.asked.iter().filter(|asked| chosen(asked)) {
             let entries = self.of(peer, &asked.id);
-            let failed = |entry: &&Entry| matches!(entry.verdict, Verdict::Failed(_));
-            let lacks = |entry: &Entry| matches!(entry.verdict, Verdict::NotImplemented(_));
+            let failed = |entry: &&CaseResult| matches!(entry.verdict, Verdict::Failed(_));
+            let lacks = |entry: &CaseResult| matches!(entry.verdict, Verdict::NotImplemented(_));
             match () {
                 () if entries.is_empty() => {}
                 () if entries.iter().filter(failed).any(|entry| entry.known.is_none()) => sum.failed += 1,
@@ -227,7 +227,7 @@ impl Results {
 fn unused<'a>(
     peer: &'a str,
     deviations: &'a Deviations,
-    asked: &'a BTreeMap<String, Vec<Entry>>,
+    asked: &'a BTreeMap<String, Vec<CaseResult>>,
 ) -> impl Iterator<Item = Surprise> + 'a {
     let was_asked = |deviation: &Deviation| {
         asked.iter().any(|(case, entries)| entries.iter().any(|entry| deviation.covers(case, &entry.verb)))
@@ -241,7 +241,7 @@ fn unused<'a>(
 }
 
 /// Marks an entry if its failure is known. Returns what is unexpected about it.
-fn explain(deviations: &Deviations, case: &str, entry: &mut Entry) -> Option<String> {
+fn explain(deviations: &Deviations, case: &str, entry: &mut CaseResult) -> Option<String> {
     let mut found = deviations.find(case, &entry.verb);
     match &entry.verdict {
         Verdict::Passed => {
@@ -252,7 +252,7 @@ fn explain(deviations: &Deviations, case: &str, entry: &mut Entry) -> Option<Str
         Verdict::Failed(fault) => match found.find(|d| d.found.is_none_or(|kind| kind == fault.kind)) {
             Some(deviation) => {
                 let (reason, reference) = (deviation.reason.clone(), deviation.reference.clone());
-                entry.known = Some(Known { reason, reference });
+                entry.known = Some(KnownFault { reason, reference });
                 None
             }
             None => Some(format!("{}: expected {}, got {}", fault.kind.name(), fault.expected, fault.got)),
@@ -279,7 +279,7 @@ mod tests {
         });
         let entries = verdicts
             .iter()
-            .map(|(id, verdict)| ((*id).to_owned(), vec![Entry::new("read", verdict.clone())]))
+            .map(|(id, verdict)| ((*id).to_owned(), vec![CaseResult::new("read", verdict.clone())]))
             .collect();
         Results {
             peers: vec![Peer::new("p", ["p"])],

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use super::SuiteError;
 use super::deviation::matches;
-use super::fixture::{Case, Expect, Fixtures, Kind};
+use super::fixture::{Case, CaseKind, Expect, Fixtures};
 use super::judge::judge;
-use super::peer::{Answer, Line, Peer, Request, Verb};
-use super::process::Limits;
-use super::results::{Asked, Entry, Results};
+use super::peer::{Line, Peer, PeerAnswer, PeerRequest, Verb};
+use super::process::ProcessLimits;
+use super::results::{Asked, CaseResult, Results};
 
 /// A task of peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,7 +102,7 @@ pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Res
     let mut asked = Vec::new();
     // Copies are a feature of a command, not a verb of the protocol.
     for case in fixtures.cases.iter().filter(|case| case.copy.is_none()) {
-        let direction = if case.kind == Kind::Malformed { Direction::Reject } else { Direction::Read };
+        let direction = if case.kind == CaseKind::Malformed { Direction::Reject } else { Direction::Read };
         if chosen(&case.id) {
             asked.push(Asked { id: case.id.clone(), direction, case: case.clone() });
         }
@@ -143,7 +143,7 @@ struct Suite<'a> {
 }
 
 /// Entries by peer and case.
-type Entries = BTreeMap<String, BTreeMap<String, Vec<Entry>>>;
+type Entries = BTreeMap<String, BTreeMap<String, Vec<CaseResult>>>;
 
 impl<'a> Suite<'a> {
     /// Returns the peers to test with their indices.
@@ -203,19 +203,24 @@ impl<'a> Suite<'a> {
     }
 
     /// Sends the requests of a case.
-    fn read(&self, line: &mut Line<'_>, case: &Case) -> Result<Vec<Entry>, SuiteError> {
+    fn read(&self, line: &mut Line<'_>, case: &Case) -> Result<Vec<CaseResult>, SuiteError> {
         let store = self.store(case)?;
         let node = case.node(&store);
         let mut entries = Vec::new();
         for verb in case.verbs() {
             let answer = self.ask(line, case, &request(case, verb, &node))?;
-            entries.push(Entry::new(verb.name(), judge(case, verb, &answer)));
+            entries.push(CaseResult::new(verb.name(), judge(case, verb, &answer)));
         }
         Ok(entries)
     }
 
     /// Sends a request, and removes the folders of this machine from the message.
-    fn ask(&self, line: &mut Line<'_>, case: &Case, request: &Request<'_>) -> Result<Answer, SuiteError> {
+    fn ask(
+        &self,
+        line: &mut Line<'_>,
+        case: &Case,
+        request: &PeerRequest<'_>,
+    ) -> Result<PeerAnswer, SuiteError> {
         let mut answer = line.ask(request, self.limits(case))?;
         for folder in [request.node, &self.fixtures.root, &self.options.work] {
             answer.message = answer.message.replace(&*folder.to_string_lossy(), "…");
@@ -223,14 +228,14 @@ impl<'a> Suite<'a> {
         Ok(answer)
     }
 
-    fn limits(&self, case: &Case) -> Limits {
+    fn limits(&self, case: &Case) -> ProcessLimits {
         let time = self.options.time.max(Duration::from_secs(case.seconds.unwrap_or(0)));
         let output = match case.expect {
             // More output would only take longer, and could exceed the time on a busy machine.
             Expect::ErrorOrStream => MIB,
             _ => case.bytes.saturating_mul(4).saturating_add(4 * MIB),
         };
-        Limits { time, memory: self.options.memory, output }
+        ProcessLimits { time, memory: self.options.memory, output }
     }
 
     fn store(&self, case: &Case) -> Result<PathBuf, SuiteError> {
@@ -245,7 +250,7 @@ impl<'a> Suite<'a> {
     }
 }
 
-fn request<'a>(case: &Case, verb: Verb, node: &'a Path) -> Request<'a> {
+fn request<'a>(case: &Case, verb: Verb, node: &'a Path) -> PeerRequest<'a> {
     let json = case.json && matches!(verb, Verb::Read | Verb::Write);
-    Request { json, ..Request::new(verb, node) }
+    PeerRequest { json, ..PeerRequest::new(verb, node) }
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use zarr_traits::serde_json::{self, Value, json};
 
 use super::SuiteError;
-use super::peer::{Answer, Exit, Peer, Request};
-use super::process::{Limits, breakage, family, group, kill, message, peak_memory};
+use super::peer::{Exit, Peer, PeerAnswer, PeerRequest};
+use super::process::{ProcessLimits, breakage, family, group, kill, message, peak_memory};
 
 /// A running process of a peer. It is stopped on drop.
 #[derive(Debug)]
@@ -67,7 +67,12 @@ impl Session {
     }
 
     /// Sends a request. The peer writes its output into the file `output`.
-    pub(super) fn ask(&mut self, request: &Request<'_>, output: &Path, limits: Limits) -> Answer {
+    pub(super) fn ask(
+        &mut self,
+        request: &PeerRequest<'_>,
+        output: &Path,
+        limits: ProcessLimits,
+    ) -> PeerAnswer {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clear();
         // Resets the peak of memory for this request, if the system supports it.
         for process in family(self.child.id()) {
@@ -80,25 +85,25 @@ impl Session {
         }
         // If the process is gone, the wait for an answer reports it.
         let _ = writeln!(self.requests, "{line}").and_then(|()| self.requests.flush());
-        let limits = if self.fresh { Limits { time: limits.time + START, ..limits } } else { limits };
+        let limits = if self.fresh { ProcessLimits { time: limits.time + START, ..limits } } else { limits };
         self.fresh = false;
         let answer = match self.wait(output, limits) {
             Ok(line) => line,
-            Err(exit) => return Answer::new(exit, self.message(), Vec::new()),
+            Err(exit) => return PeerAnswer::new(exit, self.message(), Vec::new()),
         };
         let Ok(answer) = serde_json::from_str::<Value>(&answer) else {
             let exit = Exit::Broken(format!("the answer {answer:.80} is not JSON"));
-            return Answer::new(exit, "", Vec::new());
+            return PeerAnswer::new(exit, "", Vec::new());
         };
         let told = answer["message"].as_str().unwrap_or_default();
         let code = answer["exit"].as_i64().and_then(|code| i32::try_from(code).ok());
         let over = limits.exceeded(Instant::now(), peak_memory(self.child.id()));
         let broken = over.or_else(|| breakage(told)).map(Exit::Broken);
         let exit = broken.unwrap_or_else(|| Exit::of(code));
-        Answer::new(exit, told, printed(output, limits.output))
+        PeerAnswer::new(exit, told, printed(output, limits.output))
     }
 
-    fn wait(&mut self, output: &Path, limits: Limits) -> Result<String, Exit> {
+    fn wait(&mut self, output: &Path, limits: ProcessLimits) -> Result<String, Exit> {
         let begun = Instant::now();
         loop {
             match self.answers.recv_timeout(Duration::from_millis(20)) {

@@ -63,7 +63,7 @@ impl Counting {
     }
 
     /// Returns the current counts.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> RequestCounts {
         self.counters.snapshot()
     }
 
@@ -80,11 +80,11 @@ macro_rules! counts {
         /// A request counts when it is made, bytes when the answer has come.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         #[non_exhaustive]
-        pub struct Counts {
+        pub struct RequestCounts {
             $($(#[$doc])* pub $name: u64,)*
         }
 
-        impl Sub for Counts {
+        impl Sub for RequestCounts {
             type Output = Self;
 
             /// Returns the counts since `before`. Differences below 0 become 0.
@@ -100,8 +100,8 @@ macro_rules! counts {
         }
 
         impl Counters {
-            fn snapshot(&self) -> Counts {
-                Counts { $($name: self.$name.load(Ordering::Relaxed),)* }
+            fn snapshot(&self) -> RequestCounts {
+                RequestCounts { $($name: self.$name.load(Ordering::Relaxed),)* }
             }
         }
     };
@@ -138,7 +138,7 @@ counts! {
     bytes_written,
 }
 
-impl Counts {
+impl RequestCounts {
     /// Operations of any kind.
     pub fn requests(&self) -> u64 {
         let reading = self.reads + self.heads + self.lists + self.list_dirs;

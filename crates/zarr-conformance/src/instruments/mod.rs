@@ -4,6 +4,6 @@ mod count;
 mod fault;
 mod latency;
 
-pub use count::{Counting, Counts};
+pub use count::{Counting, RequestCounts};
 pub use fault::{Fault, Faulty};
 pub use latency::{Network, Simulated};

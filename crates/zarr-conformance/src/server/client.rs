@@ -9,7 +9,7 @@ use super::http::{find, headers, line};
 /// The answer of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Answer {
+pub struct HttpAnswer {
     /// The status.
     pub status: u16,
     /// The headers: names in lower case, and values.
@@ -20,7 +20,7 @@ pub struct Answer {
     pub broken: Option<io::ErrorKind>,
 }
 
-impl Answer {
+impl HttpAnswer {
     /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
@@ -44,7 +44,7 @@ pub fn request(
     target: &str,
     headers: &[(&str, &str)],
     body: &[u8],
-) -> io::Result<Answer> {
+) -> io::Result<HttpAnswer> {
     const PATIENCE: Duration = Duration::from_secs(30);
     let mut connection = TcpStream::connect_timeout(&address, PATIENCE)?;
     connection.set_read_timeout(Some(PATIENCE))?;
@@ -60,11 +60,11 @@ pub fn request(
     read(&mut BufReader::new(&connection), method == "HEAD")
 }
 
-fn read(input: &mut impl BufRead, head_only: bool) -> io::Result<Answer> {
+fn read(input: &mut impl BufRead, head_only: bool) -> io::Result<HttpAnswer> {
     let first = line(input)?;
     let status = first.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5)?.parse().ok());
     let status = status.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{first:?}")))?;
-    let mut answer = Answer { status, headers: headers(input)?, body: Vec::new(), broken: None };
+    let mut answer = HttpAnswer { status, headers: headers(input)?, body: Vec::new(), broken: None };
     let chunked = answer.header("transfer-encoding") == Some("chunked");
     let length = answer.header("content-length").and_then(|length| length.parse().ok());
     let done = match length {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use zarr_traits::Bytes;
 
-use super::http::{ByteRange, Reply, Request};
+use super::http::{ByteRange, HttpRequest, Reply};
 use super::objects::Objects;
 
 /// Selects requests for a [`Fault`]: all that match, or some of these by their number.
 pub struct When {
-    matches: Box<dyn Fn(&Request) -> bool + Send>,
+    matches: Box<dyn Fn(&HttpRequest) -> bool + Send>,
     after: usize,
     count: usize,
 }
@@ -28,7 +28,7 @@ impl When {
     }
 
     /// Selects requests for which `matches` is true.
-    pub fn matching(matches: impl Fn(&Request) -> bool + Send + 'static) -> Self {
+    pub fn matching(matches: impl Fn(&HttpRequest) -> bool + Send + 'static) -> Self {
         Self { matches: Box::new(matches), after: 0, count: usize::MAX }
     }
 
@@ -45,7 +45,7 @@ impl When {
     }
 
     /// Counts a matching request. Returns whether it is selected.
-    pub(crate) fn counts(&mut self, request: &Request) -> bool {
+    pub(crate) fn counts(&mut self, request: &HttpRequest) -> bool {
         if !(self.matches)(request) {
             return false;
         }
@@ -162,7 +162,7 @@ impl Fault {
     }
 
     /// Changes the request or the objects.
-    pub(crate) fn before(&self, request: &mut Request, objects: &mut Objects) {
+    pub(crate) fn before(&self, request: &mut HttpRequest, objects: &mut Objects) {
         match self {
             Self::Replace(bytes) => objects.insert(&request.path, bytes.clone(), Vec::new()),
             Self::NoRange => request.headers.retain(|(name, _)| name != "range"),

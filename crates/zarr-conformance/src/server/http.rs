@@ -9,7 +9,7 @@ use zarr_traits::Bytes;
 /// A received request, and the status of its answer.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Request {
+pub struct HttpRequest {
     /// `GET`, `PUT` and so on.
     pub method: String,
     /// The path and query as received.
@@ -27,7 +27,7 @@ pub struct Request {
     pub(crate) keep_alive: bool,
 }
 
-impl Request {
+impl HttpRequest {
     /// Returns the value of a header. `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
@@ -313,8 +313,10 @@ mod tests {
             ("bytes=-", None),
             ("chunks=0-1", None),
         ] {
-            let request =
-                Request { headers: vec![("range".to_owned(), header.to_owned())], ..Request::default() };
+            let request = HttpRequest {
+                headers: vec![("range".to_owned(), header.to_owned())],
+                ..HttpRequest::default()
+            };
             assert_eq!(request.range(), range, "{header}");
         }
     }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use zarr_traits::Bytes;
 
-use super::http::{ByteRange, Reply, Request};
+use super::http::{ByteRange, HttpRequest, Reply};
 
 /// The fixed date of all answers. Entity tags distinguish versions.
 const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
@@ -32,7 +32,7 @@ impl Objects {
     }
 
     /// Answers `GET` and `HEAD`.
-    pub(crate) fn get(&self, request: &Request) -> Reply {
+    pub(crate) fn get(&self, request: &HttpRequest) -> Reply {
         let Some(object) = self.all.get(&request.path) else { return missing() };
         if let Some(refused) = refused(request, Some(object)) {
             return refused;
@@ -53,7 +53,7 @@ impl Objects {
     }
 
     /// Answers `PUT`.
-    pub(crate) fn put(&mut self, request: &Request) -> Reply {
+    pub(crate) fn put(&mut self, request: &HttpRequest) -> Reply {
         if let Some(refused) = refused(request, self.all.get(&request.path)) {
             return refused;
         }
@@ -74,7 +74,7 @@ impl Objects {
     }
 
     /// Answers `DELETE`. The answer is the same for an absent object.
-    pub(crate) fn delete(&mut self, request: &Request) -> Reply {
+    pub(crate) fn delete(&mut self, request: &HttpRequest) -> Reply {
         if let Some(refused) = refused(request, self.all.get(&request.path)) {
             return refused;
         }
@@ -84,7 +84,7 @@ impl Objects {
 }
 
 /// Returns an answer if the conditions of the request do not hold.
-fn refused(request: &Request, object: Option<&Object>) -> Option<Reply> {
+fn refused(request: &HttpRequest, object: Option<&Object>) -> Option<Reply> {
     let holds =
         |tags: &str| object.is_some_and(|o| tags.split(',').any(|t| ["*", &o.tag].contains(&t.trim())));
     if let Some(tags) = request.header("if-match") {

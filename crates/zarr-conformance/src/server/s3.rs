@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use zarr_traits::Bytes;
 
-use super::http::{Reply, Request, decoded, encoded};
+use super::http::{HttpRequest, Reply, decoded, encoded};
 use super::objects::{Objects, error, missing};
 
 /// The open multipart uploads.
@@ -30,7 +30,7 @@ const COPY_SOURCE: &str = "x-amz-copy-source";
 const NAMESPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
 
 /// Returns an answer if the request is one of these operations.
-pub(crate) fn done(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> Option<Reply> {
+pub(crate) fn done(objects: &mut Objects, uploads: &mut Uploads, request: &HttpRequest) -> Option<Reply> {
     let has = |name: &str| request.parameter(name).is_some();
     let whole_bucket = !request.path.trim_matches('/').contains('/');
     Some(match request.method.as_str() {
@@ -50,7 +50,7 @@ pub(crate) fn done(objects: &mut Objects, uploads: &mut Uploads, request: &Reque
 }
 
 /// Answers ListObjectsV2. The continuation token is the last listed key or common prefix.
-fn list(objects: &Objects, request: &Request) -> Reply {
+fn list(objects: &Objects, request: &HttpRequest) -> Reply {
     let parameter = |name: &str| request.parameter(name).unwrap_or_default();
     let (prefix, delimiter) = (parameter("prefix"), parameter("delimiter"));
     let after = request.parameter("continuation-token").unwrap_or(parameter("start-after"));
@@ -103,7 +103,7 @@ fn list(objects: &Objects, request: &Request) -> Reply {
 }
 
 /// Answers CopyObject.
-fn copy(objects: &mut Objects, request: &Request) -> Reply {
+fn copy(objects: &mut Objects, request: &HttpRequest) -> Reply {
     let source = decoded(request.header(COPY_SOURCE).unwrap_or_default());
     let path = format!("/{}", source.trim_start_matches('/'));
     match objects.copy(&path, &request.path) {
@@ -113,7 +113,7 @@ fn copy(objects: &mut Objects, request: &Request) -> Reply {
 }
 
 /// Answers DeleteObjects.
-fn delete_many(objects: &mut Objects, request: &Request) -> Reply {
+fn delete_many(objects: &mut Objects, request: &HttpRequest) -> Reply {
     let bucket = format!("/{}/", request.path.trim_matches('/'));
     let mut deleted = String::new();
     for key in elements(&String::from_utf8_lossy(&request.body), "Key") {
@@ -123,7 +123,7 @@ fn delete_many(objects: &mut Objects, request: &Request) -> Reply {
     xml("DeleteResult", &deleted)
 }
 
-fn begin(uploads: &mut Uploads, request: &Request) -> Reply {
+fn begin(uploads: &mut Uploads, request: &HttpRequest) -> Reply {
     uploads.begun += 1;
     let id = format!("upload-{}", uploads.begun);
     let headers = request.headers.iter().filter(|(name, _)| name.starts_with("x-amz-meta-")).cloned();
@@ -135,7 +135,7 @@ fn begin(uploads: &mut Uploads, request: &Request) -> Reply {
     )
 }
 
-fn part(uploads: &mut Uploads, request: &Request) -> Reply {
+fn part(uploads: &mut Uploads, request: &HttpRequest) -> Reply {
     let upload = request.parameter("uploadId").and_then(|id| uploads.open.get_mut(id));
     let number = request.parameter("partNumber").and_then(|n| n.parse().ok());
     let (Some(upload), Some(number)) = (upload, number) else { return no_upload() };
@@ -144,7 +144,7 @@ fn part(uploads: &mut Uploads, request: &Request) -> Reply {
 }
 
 /// Answers CompleteMultipartUpload with the parts in the request, under the conditions of a `PUT`.
-fn complete(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> Reply {
+fn complete(objects: &mut Objects, uploads: &mut Uploads, request: &HttpRequest) -> Reply {
     let id = request.parameter("uploadId").unwrap_or_default();
     let Some(upload) = uploads.open.get(id) else { return no_upload() };
     let mut body = Vec::new();
@@ -155,7 +155,7 @@ fn complete(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> 
         body.extend_from_slice(part);
     }
     let headers = [conditions(request), upload.headers.clone()].concat();
-    let whole = Request { body: body.into(), headers, ..request.clone() };
+    let whole = HttpRequest { body: body.into(), headers, ..request.clone() };
     let put = objects.put(&whole);
     match put.header("etag") {
         Some(tag) => {
@@ -167,7 +167,7 @@ fn complete(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> 
 }
 
 /// Returns the headers with conditions. The content type is that of the list of parts, not of the object.
-fn conditions(request: &Request) -> Vec<(String, String)> {
+fn conditions(request: &HttpRequest) -> Vec<(String, String)> {
     request.headers.iter().filter(|(name, _)| name.starts_with("if-")).cloned().collect()
 }
 

@@ -3,7 +3,7 @@
 
 pub(crate) mod hooked;
 
-use zarr_conformance::instruments::{Counting, Counts};
+use zarr_conformance::instruments::{Counting, RequestCounts};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::meta::json::Value;
 use zarr_hierarchy::zarr_array::traits::{Key, block_on};
@@ -77,7 +77,7 @@ pub(crate) fn array_meta() -> ArrayMeta {
 }
 
 /// Returns the requests that `work` makes.
-pub(crate) fn cost<R>(counting: &Counting, work: impl FnOnce() -> R) -> Counts {
+pub(crate) fn cost<R>(counting: &Counting, work: impl FnOnce() -> R) -> RequestCounts {
     let before = counting.counts();
     drop(work());
     counting.counts() - before

@@ -2,7 +2,7 @@
 
 use zarr_traits::serde_json::{Value, json};
 
-use super::super::results::{Asked, Entry, Results, Verdict};
+use super::super::results::{Asked, CaseResult, Results, Verdict};
 use super::super::run::Direction;
 use super::About;
 
@@ -20,7 +20,7 @@ impl Results {
             .entries
             .iter()
             .map(|(peer, cases)| {
-                let told = |found: &Vec<Entry>| found.iter().map(entry).collect::<Value>();
+                let told = |found: &Vec<CaseResult>| found.iter().map(entry).collect::<Value>();
                 (peer.clone(), cases.iter().map(|(id, found)| (id.clone(), told(found))).collect::<Value>())
             })
             .collect();
@@ -65,7 +65,7 @@ fn title(category: &str) -> String {
     }
 }
 
-fn entry(entry: &Entry) -> Value {
+fn entry(entry: &CaseResult) -> Value {
     let mut value = json!({ "verb": entry.verb });
     match &entry.verdict {
         Verdict::Passed => value["verdict"] = "passed".into(),

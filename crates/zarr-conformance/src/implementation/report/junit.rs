@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::results::{Entry, Results, Verdict};
+use super::super::results::{CaseResult, Results, Verdict};
 
 impl Results {
     /// Returns a test suite for each peer with a test for each case. Known failures and unsupported cases are skipped
@@ -46,7 +46,7 @@ struct Outcome {
 }
 
 /// Returns the outcome of an entry that did not pass.
-fn outcome(entry: &Entry) -> Option<Outcome> {
+fn outcome(entry: &CaseResult) -> Option<Outcome> {
     let verb = &entry.verb;
     Some(match (&entry.verdict, &entry.known) {
         (Verdict::Passed, _) => return None,

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::super::SuiteError;
 use super::super::fixture::Expect;
 use super::super::judge::{elements, judge};
-use super::super::peer::{Answer, Exit, Line, Verb};
-use super::super::results::{Asked, Entry, Fault, FaultKind, Verdict};
+use super::super::peer::{Exit, Line, PeerAnswer, Verb};
+use super::super::results::{Asked, CaseResult, Fault, FaultKind, Verdict};
 use super::{Direction, Entries, Suite, request};
 
 /// An array to be written.
@@ -23,7 +23,7 @@ struct Task<'a> {
 struct Written<'t, 'a> {
     task: &'t Task<'a>,
     folder: PathBuf,
-    entries: Vec<Entry>,
+    entries: Vec<CaseResult>,
 }
 
 impl Suite<'_> {
@@ -81,7 +81,7 @@ impl Suite<'_> {
         let written = |verdict| Written {
             task,
             folder: folder.clone(),
-            entries: vec![Entry::new(Verb::Write.name(), verdict)],
+            entries: vec![CaseResult::new(Verb::Write.name(), verdict)],
         };
         let Some(elements) = &task.elements else {
             return Ok(written(Verdict::NotImplemented("no peer here reads the fixture itself".to_owned())));
@@ -90,7 +90,7 @@ impl Suite<'_> {
         let metadata = node.join(case.write.as_deref().unwrap_or_default());
         let mut request = request(case, Verb::Write, &folder);
         request.write = Some((&metadata, elements));
-        let Answer { exit, message, .. } = self.ask(line, case, &request)?;
+        let PeerAnswer { exit, message, .. } = self.ask(line, case, &request)?;
         let fault = |kind, got| Verdict::Failed(Fault::new(kind, "an array with this metadata", got));
         Ok(written(match exit {
             Exit::Done => Verdict::Passed,
@@ -112,7 +112,7 @@ impl Suite<'_> {
             Ok(judge(case, Verb::Read, &answer))
         })?;
         for (written, verdict) in chosen.iter_mut().zip(verdicts) {
-            written.entries.push(Entry::new(format!("read by {}", self.peers[reader].id), verdict));
+            written.entries.push(CaseResult::new(format!("read by {}", self.peers[reader].id), verdict));
         }
         Ok(())
     }
