@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::common::{self, Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::traits::extension::{ChunkGridEntry, Entry};
-use zarr_array::traits::{ChunkGrid, Run, Storage};
+use zarr_array::traits::{ChunkGrid, ChunkRun, Storage};
 use zarr_array::{
     ArrayError, ArrayErrorKind, Cpu, CutElements, EmptyChunks, Job, NdVec, PartialWrites, Spawn, block_on,
     standard,
@@ -163,8 +163,8 @@ impl ChunkGrid for Finite {
     fn find(&self, dim: usize, position: u64) -> Option<u64> {
         Some(position / self.0[dim]).filter(|index| self.span(dim, *index).is_some())
     }
-    fn runs(&self, dim: usize) -> Vec<Run> {
-        vec![Run { length: self.0[dim], count: Some(self.count(dim, self.1[dim])) }]
+    fn runs(&self, dim: usize) -> Vec<ChunkRun> {
+        vec![ChunkRun { length: self.0[dim], count: Some(self.count(dim, self.1[dim])) }]
     }
 }
 

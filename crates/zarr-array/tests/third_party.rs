@@ -10,7 +10,7 @@ use zarr_array::traits::codec::{
     Repr, with_dense,
 };
 use zarr_array::traits::extension::{CodecEntry, Entry, KeyEncodingEntry};
-use zarr_array::traits::partial::{ChunkRead, InnerPart, Job, Known, Piece};
+use zarr_array::traits::partial::{ChunkRead, InnerPart, Known, Piece, PieceDecode};
 use zarr_array::traits::store::Listed;
 use zarr_array::traits::{
     ByteRange, CodecError, CodecResult, Destination, Dims, Fetching, FillValue, Key, KeyEncoding, Prefix,
@@ -183,7 +183,7 @@ impl ChunkRead for RowsRead {
                 Span { offset, len: self.row },
                 [i, 0].into(),
                 [1, shape[1]].into(),
-                Job::Chain(Box::new(InnerPart {
+                PieceDecode::Chain(Box::new(InnerPart {
                     number: [start[0] + i, 0].into(),
                     order: None,
                     chain: self.chain.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_traits::{
     ByteRange, CodecError, CodecErrorKind, CodecResult, Dims, Fetching, Region, Scratch, Span,
-    partial::{ChunkRead, InnerPart, Job, Known, Piece},
+    partial::{ChunkRead, InnerPart, Known, Piece, PieceDecode},
     update::InnerOrder,
 };
 
@@ -200,8 +200,8 @@ impl ShardRead {
             }
             let shape = overlap.within.shape().into();
             let job = match span {
-                None => Job::Fill(self.shard.fill.clone()),
-                Some(_) => Job::Chain(Box::new(InnerPart {
+                None => PieceDecode::Fill(self.shard.fill.clone()),
+                Some(_) => PieceDecode::Chain(Box::new(InnerPart {
                     number,
                     chain: self.shard.inner.clone(),
                     chunk: self.shard.chunk.clone(),

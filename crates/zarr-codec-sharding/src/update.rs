@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_traits::strided::{Cut, zeroed};
-use zarr_traits::update::{ChunkUpdate, Encoded, InnerChunks, JoinedObject, NewInner, SelectedPart};
+use zarr_traits::update::{ChunkUpdate, EncodedInner, InnerChunks, JoinedObject, NewInner, SelectedPart};
 use zarr_traits::{
     Bytes, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Span, Swap,
     byte_len,
@@ -217,7 +217,7 @@ pub(crate) fn append(
         let (start, elements) = (buffer.len(), update.elements(number)?);
         let src = src.sub(elements.start(), elements.shape())?;
         inner.push(match update.encode(number, &src, &mut buffer, scratch)? {
-            true => NewInner::Encoded(Encoded { buffer: 0, start, len: buffer.len() - start }),
+            true => NewInner::Encoded(EncodedInner { buffer: 0, start, len: buffer.len() - start }),
             false => NewInner::Fill,
         });
     }

@@ -4,7 +4,7 @@ use zarr_engine::Chain;
 use zarr_traits::serde_json::json;
 use zarr_traits::{
     Bytes, CodecResult, Region, Scratch, Source,
-    update::{Encoded, InnerChunks, InnerOrder, JoinedObject, NewInner, SelectedPart},
+    update::{EncodedInner, InnerChunks, InnerOrder, JoinedObject, NewInner, SelectedPart},
 };
 
 use crate::common::*;
@@ -33,7 +33,7 @@ fn update(
         let src = src.sub(elements.start(), elements.shape()).unwrap();
         if update.encode(number, &src, &mut buffers[buffer], &mut scratch)? {
             let len = buffers[buffer].len() - start;
-            inner[number] = NewInner::Encoded(Encoded { buffer, start, len });
+            inner[number] = NewInner::Encoded(EncodedInner { buffer, start, len });
         }
     }
     update.join(&buffers.map(Bytes::from), &inner, &mut scratch)

@@ -279,7 +279,7 @@ impl ChunkRead for Reading {
                 Span { offset, len: 1 },
                 at,
                 Dims::filled(1, shape.len()),
-                Job::Strided { strides: vec![1; shape.len()].into(), swap: Swap::NONE },
+                PieceDecode::Strided { strides: vec![1; shape.len()].into(), swap: Swap::NONE },
             ));
         }
         Ok(())

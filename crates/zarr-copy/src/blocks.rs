@@ -452,7 +452,7 @@ fn bytes_of(shape: &[u64], size: u64) -> u64 {
 mod tests {
     use zarr_array::blocking::Array;
     use zarr_array::meta::RectilinearGrid;
-    use zarr_array::traits::{RegularGrid, Run};
+    use zarr_array::traits::{ChunkRun, RegularGrid};
     use zarr_array::{DataType, block_on};
 
     use super::*;
@@ -487,7 +487,7 @@ mod tests {
     #[test]
     fn blocks_end_where_chunks_end() {
         let registry = zarr_array::standard();
-        let run = |(length, count)| Run { length, count: Some(count) };
+        let run = |(length, count)| ChunkRun { length, count: Some(count) };
         let grid = Arc::new(RectilinearGrid::new([[(4, 2), (2, 1), (9, 3)].map(run).to_vec()]).unwrap());
         let meta = ArrayMeta::builder([21], DataType::UInt8).chunks([21]).build().unwrap();
         let source = Array::create(MemoryStore::new(), "/", meta, &registry).unwrap().into_async();

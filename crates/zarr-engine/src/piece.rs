@@ -1,7 +1,7 @@
 //! Decoding pieces of chunks, and reordering their dimensions.
 
 use zarr_strided::{Destination, Source};
-use zarr_traits::partial::{InnerPart, Job, Piece};
+use zarr_traits::partial::{InnerPart, Piece, PieceDecode};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch, inverse, permute};
 
 /// Decodes the bytes of the [`span`](Piece::span) of `piece` into `dst`, which has its [`shape`](Piece::shape).
@@ -15,12 +15,12 @@ pub fn run_piece(
     scratch: &mut Scratch,
 ) -> CodecResult<()> {
     match &piece.job {
-        Job::Strided { strides, swap } => {
+        PieceDecode::Strided { strides, swap } => {
             let elements = Source::strided(src, 0, &piece.shape, strides, dst.size());
             let elements = elements.map_err(|e| CodecError::corrupt(e.to_string()))?;
             Ok(dst.put(elements, *swap)?)
         }
-        Job::Chain(inner) => {
+        PieceDecode::Chain(inner) => {
             let InnerPart { number, chain, chunk, part, order } = &**inner;
             let dst = match order {
                 Some(order) => dst.permute(order)?,
@@ -29,7 +29,7 @@ pub fn run_piece(
             let decoded = chain.decode_part(src, chunk, part, dst, scratch);
             decoded.map_err(|e| if number.is_empty() { e } else { e.in_inner_chunk(number) })
         }
-        Job::Fill(fill) => Ok(dst.fill(fill.bytes())?),
+        PieceDecode::Fill(fill) => Ok(dst.fill(fill.bytes())?),
         job => Err(CodecError::new(
             CodecErrorKind::Unsupported,
             format!("this version does not support {job:?}"),
@@ -44,19 +44,19 @@ pub(crate) fn reordered(mut piece: Piece, order: &[u64]) -> Option<Piece> {
     piece.at = permute(&piece.at, &back)?;
     piece.shape = permute(&piece.shape, &back)?;
     match &mut piece.job {
-        Job::Strided { strides, .. } => {
+        PieceDecode::Strided { strides, .. } => {
             *strides = back
                 .iter()
                 .map(|i| strides.get(usize::try_from(*i).ok()?).copied())
                 .collect::<Option<_>>()?;
         }
-        Job::Chain(inner) => {
+        PieceDecode::Chain(inner) => {
             inner.order = Some(match &inner.order {
                 Some(inside) => permute(order, inside)?,
                 None => order.into(),
             });
         }
-        Job::Fill(_) => {}
+        PieceDecode::Fill(_) => {}
         _ => return None,
     }
     Some(piece)

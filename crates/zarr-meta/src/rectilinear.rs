@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use zarr_traits::extension::{ChunkGridEntry, Configuration, Entry, Spec, summary};
-use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, CodecResult, Run};
+use zarr_traits::{ChunkGrid, ChunkRun, CodecError, CodecErrorKind, CodecResult};
 
 /// The registered chunk grids beyond the core specification, for [`Registry::with`](zarr_traits::Registry::with).
 pub const GRIDS: &[Entry] = &[Entry::ChunkGrid(RectilinearGrid::ENTRY)];
@@ -30,11 +30,11 @@ const CHUNK_SHAPES: &str = "chunk_shapes";
 /// that covers all missing elements.
 ///
 /// ```
-/// use zarr_traits::{ChunkGrid, Run};
+/// use zarr_traits::{ChunkGrid, ChunkRun};
 /// use zarr_meta::RectilinearGrid;
 ///
-/// let months = [31, 28, 31].map(|length| Run { length, count: Some(1) });
-/// let grid = RectilinearGrid::new([months.to_vec(), vec![Run { length: 100, count: None }]])?;
+/// let months = [31, 28, 31].map(|length| ChunkRun { length, count: Some(1) });
+/// let grid = RectilinearGrid::new([months.to_vec(), vec![ChunkRun { length: 100, count: None }]])?;
 /// assert_eq!(grid.find(0, 40), Some(1));
 /// assert_eq!(grid.span(0, 1), Some(31..59));
 /// assert_eq!(grid.span(0, 3), None);
@@ -93,8 +93,8 @@ impl RectilinearGrid {
     ///
     /// # Errors
     /// If a length or a count is zero, a run follows chunks without an end, or chunks reach beyond 2^64 elements.
-    pub fn new(dimensions: impl IntoIterator<Item = Vec<Run>>) -> CodecResult<Self> {
-        let axis = |(dim, runs): (usize, Vec<Run>)| {
+    pub fn new(dimensions: impl IntoIterator<Item = Vec<ChunkRun>>) -> CodecResult<Self> {
+        let axis = |(dim, runs): (usize, Vec<ChunkRun>)| {
             let axis = runs.into_iter().try_fold(Axis::EMPTY, Axis::and);
             axis.map_err(|why| CodecError::configuration(format!("dimension {dim} {why}")))
         };
@@ -137,7 +137,7 @@ impl ChunkGrid for RectilinearGrid {
         self.axes[dim].find(position)
     }
 
-    fn runs(&self, dim: usize) -> Vec<Run> {
+    fn runs(&self, dim: usize) -> Vec<ChunkRun> {
         self.axes[dim].runs().collect()
     }
 
@@ -148,7 +148,7 @@ impl ChunkGrid for RectilinearGrid {
             let Some(missing) = axis.missing(shape[dim]) else { continue };
             let length = missing.checked_next_multiple_of(inner[dim]).ok_or(TOO_FAR);
             let shorter = std::mem::replace(axis, Axis::EMPTY);
-            let longer = length.and_then(|length| shorter.and(Run { length, count: Some(1) }));
+            let longer = length.and_then(|length| shorter.and(ChunkRun { length, count: Some(1) }));
             *axis = longer.map_err(|why| {
                 CodecError::new(CodecErrorKind::InvalidArgument, format!("dimension {dim} {why}"))
             })?;
@@ -170,7 +170,7 @@ impl Axis {
     const EMPTY: Self = Self { runs: Vec::new(), end: Some((0, 0)) };
 
     /// Adds a run of chunks at the end.
-    fn and(mut self, Run { length, count }: Run) -> Result<Self, &'static str> {
+    fn and(mut self, ChunkRun { length, count }: ChunkRun) -> Result<Self, &'static str> {
         let (first, start) = self.end.ok_or("has more chunks after chunks without an end")?;
         if length == 0 || count == Some(0) {
             return Err("has a chunk length or a count of 0");
@@ -205,13 +205,13 @@ impl Axis {
         Some(start..start.checked_add(run.length)?)
     }
 
-    fn runs(&self) -> impl Iterator<Item = Run> {
+    fn runs(&self) -> impl Iterator<Item = ChunkRun> {
         let ends =
             self.runs.iter().skip(1).map(|next| Some(next.first)).chain([self.end.map(|(all, _)| all)]);
         self.runs
             .iter()
             .zip(ends)
-            .map(|(run, end)| Run { length: run.length, count: end.map(|end| end - run.first) })
+            .map(|(run, end)| ChunkRun { length: run.length, count: end.map(|end| end - run.first) })
     }
 
     /// Returns the number of elements without a chunk in an array of this length, or `None` if there are none.
@@ -231,7 +231,7 @@ impl Axis {
     /// Returns the form in a document: a length, or a list with pairs where they are shorter.
     fn to_value(&self) -> Value {
         let mut items = Vec::new();
-        for Run { length, count } in self.runs() {
+        for ChunkRun { length, count } in self.runs() {
             let Some(count) = count else { return length.into() };
             // Compare the text of `[v,n]` with that of `v,v,v`.
             let digits = |n: u64| u64::from(n.checked_ilog10().unwrap_or(0)) + 1;
@@ -276,7 +276,7 @@ impl Reader<'_, '_> {
     fn axis(&mut self, dim: usize, item: &Value) -> CodecResult<Axis> {
         let Some(items) = item.as_array() else {
             let length = self.above_zero(&[dim], item, "a length above 0 or a list")?;
-            return Axis::EMPTY.and(Run { length, count: None }).map_err(|why| self.wrong(&[dim], why));
+            return Axis::EMPTY.and(ChunkRun { length, count: None }).map_err(|why| self.wrong(&[dim], why));
         };
         let mut axis = Axis::EMPTY;
         for (i, item) in items.iter().enumerate() {
@@ -291,7 +291,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a length, or a pair of a length and its count.
-    fn run(&mut self, dim: usize, i: usize, item: &Value) -> CodecResult<Run> {
+    fn run(&mut self, dim: usize, i: usize, item: &Value) -> CodecResult<ChunkRun> {
         match item.as_array() {
             Some(pair) if self.has_pairs => {
                 let [length, count] = &pair[..] else {
@@ -302,9 +302,11 @@ impl Reader<'_, '_> {
                 };
                 let length = self.above_zero(&[dim, i, 0], length, "a length above 0")?;
                 let count = self.above_zero(&[dim, i, 1], count, "a count above 0")?;
-                Ok(Run { length, count: Some(count) })
+                Ok(ChunkRun { length, count: Some(count) })
             }
-            _ => Ok(Run { length: self.above_zero(&[dim, i], item, "a length above 0")?, count: Some(1) }),
+            _ => {
+                Ok(ChunkRun { length: self.above_zero(&[dim, i], item, "a length above 0")?, count: Some(1) })
+            }
         }
     }
 

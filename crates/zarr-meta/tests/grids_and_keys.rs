@@ -8,7 +8,7 @@ use crate::common::{base, check, open};
 use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Registry};
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess};
 use zarr_traits::extension::{ChunkGridEntry, CodecEntry, Entry};
-use zarr_traits::{ChunkGrid, CodecError, CodecResult, Destination, Region, Run, Scratch, Source};
+use zarr_traits::{ChunkGrid, ChunkRun, CodecError, CodecResult, Destination, Region, Scratch, Source};
 
 fn grid(configuration: &str) -> String {
     format!(r#"{{"name":"regular","configuration":{configuration}}}"#)
@@ -149,8 +149,8 @@ impl ChunkGrid for Uneven {
     fn find(&self, _: usize, position: u64) -> Option<u64> {
         Some(position / 4)
     }
-    fn runs(&self, _: usize) -> Vec<Run> {
-        [4, 2].map(|length| Run { length, count: Some(1) }).to_vec()
+    fn runs(&self, _: usize) -> Vec<ChunkRun> {
+        [4, 2].map(|length| ChunkRun { length, count: Some(1) }).to_vec()
     }
 }
 

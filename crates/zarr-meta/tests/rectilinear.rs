@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use zarr_meta::{ArrayMeta, GRIDS, Ignore, MetaErrorKind, RectilinearGrid};
 use zarr_traits::extension::{Context, Entry, Note, Spec};
-use zarr_traits::{ChunkGrid, CodecErrorKind, CodecResult, Limits, Registry, Run};
+use zarr_traits::{ChunkGrid, ChunkRun, CodecErrorKind, CodecResult, Limits, Registry};
 
 type Built = CodecResult<(Arc<dyn ChunkGrid>, Vec<Note>)>;
 
@@ -27,8 +27,8 @@ fn grid(chunk_shapes: Value, shape: &[u64]) -> Arc<dyn ChunkGrid> {
     build(chunk_shapes, shape).unwrap().0
 }
 
-fn runs(runs: &[(u64, Option<u64>)]) -> Vec<Run> {
-    runs.iter().map(|(length, count)| Run { length: *length, count: *count }).collect()
+fn runs(runs: &[(u64, Option<u64>)]) -> Vec<ChunkRun> {
+    runs.iter().map(|(length, count)| ChunkRun { length: *length, count: *count }).collect()
 }
 
 /// Returns the lengths of the chunks that cover an array.

@@ -26,7 +26,7 @@ pub trait ChunkGrid: Debug + Send + Sync {
     fn find(&self, dim: usize, position: u64) -> Option<u64>;
 
     /// Returns the lengths of all chunks of dimension `dim`, in order.
-    fn runs(&self, dim: usize) -> Vec<Run>;
+    fn runs(&self, dim: usize) -> Vec<ChunkRun>;
 
     /// Returns the distinct chunk lengths in dimension `dim`, in ascending order. A codec must support all of them.
     fn lengths(&self, dim: usize) -> Vec<u64> {
@@ -50,7 +50,7 @@ pub trait ChunkGrid: Debug + Send + Sync {
 
 /// Consecutive chunks of one length in a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct ChunkRun {
     /// The length of each chunk in elements, above zero.
     pub length: u64,
     /// The number of chunks, above zero. `None`: the run is unlimited and the last one.
@@ -65,7 +65,7 @@ impl dyn ChunkGrid {
     }
 }
 
-fn have_same_start(a: Vec<Run>, b: Vec<Run>) -> bool {
+fn have_same_start(a: Vec<ChunkRun>, b: Vec<ChunkRun>) -> bool {
     let [mut a, mut b] = [a, b].map(|runs| runs.into_iter().map(|r| (r.length, r.count.unwrap_or(u64::MAX))));
     let (mut x, mut y) = (a.next(), b.next());
     while let (Some((length, n)), Some((other, m))) = (x, y) {
@@ -124,8 +124,8 @@ impl ChunkGrid for RegularGrid {
         Some(position / self.0[dim])
     }
 
-    fn runs(&self, dim: usize) -> Vec<Run> {
-        vec![Run { length: self.0[dim], count: None }]
+    fn runs(&self, dim: usize) -> Vec<ChunkRun> {
+        vec![ChunkRun { length: self.0[dim], count: None }]
     }
 }
 

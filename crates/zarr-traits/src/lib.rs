@@ -34,7 +34,7 @@ pub use error::{CodecError, CodecErrorKind, CodecResult, StoreError, StoreErrorK
 pub use extension::registry::Registry;
 pub use fill::FillValue;
 pub use future::{BoxFuture, block_on, ready};
-pub use grid::{ChunkGrid, RegularGrid, Run};
+pub use grid::{ChunkGrid, ChunkRun, RegularGrid};
 pub use key::{Key, Prefix, SEGMENT_MAX};
 pub use key_encoding::{CoreKeyEncoding, KeyEncoding};
 pub use limits::Limits;

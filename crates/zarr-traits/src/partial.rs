@@ -95,7 +95,7 @@ pub struct Piece {
     /// The shape of the piece.
     pub shape: Dims,
     /// How the bytes become elements.
-    pub job: Job,
+    pub job: PieceDecode,
 }
 
 impl Piece {
@@ -103,7 +103,7 @@ impl Piece {
     pub const BYTES: u64 = (size_of::<Self>() + size_of::<InnerPart>()) as u64;
 
     /// Builds a piece of `shape` at `at`, which `job` decodes from the bytes in `span`.
-    pub fn new(span: Span, at: Dims, shape: Dims, job: Job) -> Self {
+    pub fn new(span: Span, at: Dims, shape: Dims, job: PieceDecode) -> Self {
         Self { span, at, shape, job }
     }
 }
@@ -111,7 +111,7 @@ impl Piece {
 /// How the bytes of a piece become elements.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Job {
+pub enum PieceDecode {
     /// The bytes are the elements, at distances of `strides`, with swapped bytes.
     Strided {
         /// The bytes from one element to the next, per dimension.

@@ -67,7 +67,7 @@ pub enum InnerOrder {
 #[non_exhaustive]
 pub enum NewInner {
     /// It has these bytes.
-    Encoded(Encoded),
+    Encoded(EncodedInner),
     /// It is not stored, because it contains only the fill value.
     Fill,
     /// It stays as it is in the stored object.
@@ -76,7 +76,7 @@ pub enum NewInner {
 
 /// The place of an encoded inner chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Encoded {
+pub struct EncodedInner {
     /// The number of the buffer.
     pub buffer: usize,
     /// Its first byte in that buffer.

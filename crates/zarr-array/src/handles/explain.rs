@@ -4,7 +4,7 @@
 use futures_util::{StreamExt, stream};
 use zarr_traits::{
     BoxFuture, Dims, Key, Region, RegularGrid, Span,
-    partial::{Job, Piece},
+    partial::{Piece, PieceDecode},
 };
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -191,7 +191,7 @@ impl Core {
             inner_chunks.extend(pieces.into_iter().map(|piece| InnerChunk {
                 start: place(&piece.at),
                 shape: piece.shape.to_vec(),
-                span: (!matches!(piece.job, Job::Fill(_))).then_some(piece.span),
+                span: (!matches!(piece.job, PieceDecode::Fill(_))).then_some(piece.span),
             }));
         }
         Ok(Some(inner_chunks))
@@ -329,7 +329,7 @@ impl Core {
         for piece in pieces.iter().filter(|piece| piece.span.len > 0) {
             one.ranges_wanted += 1;
             one.bytes_useful = one.bytes_useful.saturating_add(self.useful(piece));
-            if let Job::Chain(inner) = &piece.job {
+            if let PieceDecode::Chain(inner) = &piece.job {
                 one.peak_memory = one.peak_memory.max(self.bytes_of(&inner.chunk));
             }
         }
@@ -339,7 +339,7 @@ impl Core {
     /// Returns the number of bytes of a piece that hold selected elements.
     fn useful(&self, piece: &Piece) -> u64 {
         match &piece.job {
-            Job::Strided { .. } => self.bytes_of(&piece.shape),
+            PieceDecode::Strided { .. } => self.bytes_of(&piece.shape),
             _ => piece.span.len,
         }
     }

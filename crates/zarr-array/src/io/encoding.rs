@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_traits::{
     Buffer, Bytes, Region, Scratch, Source,
-    update::{ChunkUpdate, Encoded, JoinedObject, NewInner},
+    update::{ChunkUpdate, EncodedInner, JoinedObject, NewInner},
 };
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -98,7 +98,7 @@ impl Encoding {
                 Ok(self.update.encode(number, src, &mut out, scratch)?)
             };
             inner.push(match values(&elements, scratch, &mut encode)? {
-                Some(true) => NewInner::Encoded(Encoded { buffer, start, len: out.len() - start }),
+                Some(true) => NewInner::Encoded(EncodedInner { buffer, start, len: out.len() - start }),
                 Some(false) => NewInner::Fill,
                 None => NewInner::Kept,
             });
@@ -115,7 +115,7 @@ impl Encoding {
         let (buffer, len) = (done.buffers, bytes.len());
         done.buffers += 1;
         done.idle.push((buffer, bytes.to_vec()));
-        done.inner[self.part(part)].fill(NewInner::Encoded(Encoded { buffer, start: 0, len }));
+        done.inner[self.part(part)].fill(NewInner::Encoded(EncodedInner { buffer, start: 0, len }));
     }
 
     fn take_buffer(&self, scratch: &mut Scratch) -> (usize, Vec<u8>) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use zarr_strided::{Destination, Dims, Source, Swap};
 use zarr_traits::codec::{ArrayArrayCodec, Repr};
-use zarr_traits::partial::{ChunkRead, DecodePart, InnerPart, Job, Known, Piece};
+use zarr_traits::partial::{ChunkRead, DecodePart, InnerPart, Known, Piece, PieceDecode};
 use zarr_traits::update::{ChunkUpdate, JoinedObject, NewInner};
 use zarr_traits::{ByteRange, CodecError, CodecErrorKind, CodecResult, FillValue, Region, Scratch, byte_len};
 
@@ -88,19 +88,19 @@ impl Elementwise {
     fn piece(self: &Arc<Self>, mut piece: Piece, fill: &mut Option<[FillValue; 2]>) -> CodecResult<Piece> {
         let codecs = self.clone();
         piece.job = match piece.job {
-            Job::Fill(found) => {
+            PieceDecode::Fill(found) => {
                 let decoded = match fill.take().filter(|[encoded, _]| *encoded == found) {
                     Some([_, decoded]) => decoded,
                     None => self.fill(&found)?,
                 };
                 *fill = Some([found, decoded.clone()]);
-                Job::Fill(decoded)
+                PieceDecode::Fill(decoded)
             }
-            Job::Chain(inner) => {
+            PieceDecode::Chain(inner) => {
                 let chain = Arc::new(ElementwisePart { chain: inner.chain.clone(), codecs });
-                Job::Chain(Box::new(InnerPart { chain, ..*inner }))
+                PieceDecode::Chain(Box::new(InnerPart { chain, ..*inner }))
             }
-            Job::Strided { strides, swap } => Job::Chain(Box::new(InnerPart {
+            PieceDecode::Strided { strides, swap } => PieceDecode::Chain(Box::new(InnerPart {
                 number: Dims::new(),
                 chain: Arc::new(ElementwisePart { chain: Arc::new(StridedPart { strides, swap }), codecs }),
                 chunk: piece.shape.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_strided::{Dims, Swap};
 
-use zarr_traits::partial::{ChunkRead, Job, Piece};
+use zarr_traits::partial::{ChunkRead, Piece, PieceDecode};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Fetching, Region, Span};
 
 /// The most pieces of one read; each takes about two hundred bytes of memory.
@@ -75,7 +75,7 @@ impl ChunkRead for PlainRead {
                 Span { offset, len },
                 at.clone(),
                 shape.clone(),
-                Job::Strided { strides: signed.clone(), swap: self.swap },
+                PieceDecode::Strided { strides: signed.clone(), swap: self.swap },
             ));
             // Advance to the next position in the dimensions before the split, the last one first.
             let mut dim = split;

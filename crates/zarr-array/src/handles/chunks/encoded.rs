@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_strided::Destination;
 use zarr_traits::codec::EncodedSize;
-use zarr_traits::partial::{Job, Known};
+use zarr_traits::partial::{Known, PieceDecode};
 use zarr_traits::store::ReadVersion;
 use zarr_traits::{ByteRange, Bytes, Dims, Key, Region, RegularGrid, Scratch, Span, byte_len};
 
@@ -158,7 +158,8 @@ impl Core {
         let steps = Dims::filled(1, part.rank());
         let part = ChunkPart { index: chunk, shape, part, steps: &steps, key, opened: None };
         let Data::Pieces(pieces, fetched) = self.fetch(part, None).await? else { return Ok(None) };
-        let mut spans = pieces.iter().filter(|p| !matches!(p.job, Job::Fill(_))).map(|piece| piece.span);
+        let mut spans =
+            pieces.iter().filter(|p| !matches!(p.job, PieceDecode::Fill(_))).map(|piece| piece.span);
         let Some(first) = spans.next() else { return Ok(None) };
         // An uncompressed inner chunk may have several pieces, one after the other.
         let len = spans.fold(first.len, |len, span| len.saturating_add(span.len));
@@ -217,9 +218,9 @@ impl Core {
             };
             let mut pieces = Vec::new();
             read.pieces(&mut pieces)?;
-            let is_stored = pieces.iter().any(|piece| !matches!(piece.job, Job::Fill(_)));
+            let is_stored = pieces.iter().any(|piece| !matches!(piece.job, PieceDecode::Fill(_)));
             for piece in pieces {
-                if let Job::Chain(inner) = &piece.job {
+                if let PieceDecode::Chain(inner) = &piece.job {
                     self.check_chunk(&inner.chunk)?;
                 }
                 let src = ByteRange::from(piece.span).of(object)?;

@@ -9,7 +9,7 @@ use zarr_traits::{
     Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Fetching, Key, Region, Scratch, Span, StoreError,
     Version,
     codec::EncodedSize,
-    partial::{ChunkRead, Job, Piece},
+    partial::{ChunkRead, Piece, PieceDecode},
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion, Stored},
 };
 
@@ -325,7 +325,7 @@ impl Core {
             let len = piece.shape.product().filter(|_| is_within(piece, chunk.part.shape()));
             let len = len.ok_or_else(|| strange("a codec returned a piece outside the requested part"))?;
             covered = covered.saturating_add(len);
-            if let Job::Chain(inner) = &piece.job {
+            if let PieceDecode::Chain(inner) = &piece.job {
                 self.check_chunk(&inner.chunk)?;
             }
         }

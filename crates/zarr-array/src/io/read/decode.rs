@@ -1,7 +1,7 @@
 //! Decodes what was fetched of a chunk into its place in the result.
 
 use zarr_strided::{Destination, Source, Swap};
-use zarr_traits::partial::{Job, Piece};
+use zarr_traits::partial::{Piece, PieceDecode};
 use zarr_traits::{Scratch, byte_len};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -48,7 +48,7 @@ impl Core {
         if cell.is_dense() {
             return Ok(zarr_engine::run_piece(piece, src, dst, scratch)?);
         }
-        if let Job::Fill(fill) = &piece.job {
+        if let PieceDecode::Fill(fill) = &piece.job {
             return Ok(dst.fill(fill.bytes())?);
         }
         // the whole piece is decoded into scratch memory first

@@ -13,7 +13,7 @@ use zarr_strided::{Destination, Output, Plain, ViewMut, bytes_of_mut};
 use zarr_traits::{
     BoxFuture, Dims, Scratch, block_on,
     heap::Heap,
-    partial::{Job, Piece},
+    partial::{Piece, PieceDecode},
 };
 
 use crate::element::Element;
@@ -365,7 +365,7 @@ impl Read {
                 last = Some(self.plan.leaf(&hit));
             }
             bytes = bytes.saturating_add(self.core.bytes_of(match &piece.job {
-                Job::Chain(inner) => &inner.chunk,
+                PieceDecode::Chain(inner) => &inner.chunk,
                 _ => &piece.shape,
             }));
         }
