@@ -1,6 +1,6 @@
 //! Writes metadata as JSON that every program reads.
 
-use zarr_array::meta::json::{Kind, Object, Value};
+use zarr_array::meta::json::{Object, Value, ValueKind};
 use zarr_array::traits::serde_json;
 
 /// Values that fit into a line of this length are written on one line.
@@ -72,7 +72,7 @@ fn write(value: &Value, indent: usize, out: &mut String) {
         out.push_str(if std::mem::replace(first, false) { "\n" } else { ",\n" });
         out.extend(std::iter::repeat_n(' ', indent));
     };
-    let (open, close) = if value.kind() == Kind::Object { ('{', '}') } else { ('[', ']') };
+    let (open, close) = if value.kind() == ValueKind::Object { ('{', '}') } else { ('[', ']') };
     out.push(open);
     let mut first = true;
     for element in value.elements().into_iter().flatten() {
@@ -97,7 +97,7 @@ fn write_line(value: &Value, out: &mut String) {
     };
     let mut first = true;
     match value.kind() {
-        Kind::Array => {
+        ValueKind::Array => {
             out.push('[');
             for element in value.elements().into_iter().flatten() {
                 step(out, &mut first);
@@ -105,7 +105,7 @@ fn write_line(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
-        Kind::Object => {
+        ValueKind::Object => {
             out.push('{');
             for member in value.as_object().unwrap_or_default().members() {
                 step(out, &mut first);
@@ -120,17 +120,17 @@ fn write_line(value: &Value, out: &mut String) {
 
 fn is_leaf(value: &Value) -> bool {
     match value.kind() {
-        Kind::Array => value.elements().is_none_or(|mut elements| elements.next().is_none()),
-        Kind::Object => value.as_object().is_none_or(|object| object.is_empty()),
+        ValueKind::Array => value.elements().is_none_or(|mut elements| elements.next().is_none()),
+        ValueKind::Object => value.as_object().is_none_or(|object| object.is_empty()),
         _ => true,
     }
 }
 
 fn leaf(value: &Value, out: &mut String) {
     match value.kind() {
-        Kind::NonFinite => out.extend(["\"", value.as_raw(), "\""]),
-        Kind::Array => out.push_str("[]"),
-        Kind::Object => out.push_str("{}"),
+        ValueKind::NonFinite => out.extend(["\"", value.as_raw(), "\""]),
+        ValueKind::Array => out.push_str("[]"),
+        ValueKind::Object => out.push_str("{}"),
         _ => out.push_str(value.as_raw()),
     }
 }

@@ -1,7 +1,7 @@
 //! One element, as users type it.
 
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
-use zarr_array::meta::json::{Kind, Value};
+use zarr_array::meta::json::{Value, ValueKind};
 use zarr_array::meta::{Strict, fill};
 use zarr_array::traits::number::Numeric;
 use zarr_array::{DataType, FillValue};
@@ -55,7 +55,7 @@ pub(crate) fn element(text: &str, data_type: &DataType) -> Result<FillValue, Fai
 
 /// Returns a string that is written as in JSON.
 fn quoted(text: &str) -> Option<Value> {
-    Value::parse(text).ok().filter(|value| value.kind() == Kind::String)
+    Value::parse(text).ok().filter(|value| value.kind() == ValueKind::String)
 }
 
 fn truth(text: &str) -> Option<Value> {
@@ -78,7 +78,7 @@ fn float(text: &str) -> Option<Value> {
     match name.to_ascii_lowercase().as_str() {
         "nan" => Some("NaN".into()),
         "inf" | "infinity" => Some(format!("{sign}Infinity").as_str().into()),
-        _ => Value::parse(text).ok().filter(|value| value.kind() == Kind::Number),
+        _ => Value::parse(text).ok().filter(|value| value.kind() == ValueKind::Number),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use zarr_array::meta::ArrayBuilder;
-use zarr_array::meta::json::{Kind, Value};
+use zarr_array::meta::json::{Value, ValueKind};
 use zarr_array::meta::v3::Extension;
 
 use crate::error::{CopyError, CopyResult};
@@ -83,7 +83,7 @@ impl FromStr for Lengths {
         }
         let list = Value::parse(text).map_err(|e| e.to_string())?;
         let dimensions: Vec<Value> = list.elements().into_iter().flatten().collect();
-        if dimensions.iter().any(|dimension| dimension.kind() == Kind::Array) {
+        if dimensions.iter().any(|dimension| dimension.kind() == ValueKind::Array) {
             return Ok(Self::Uneven(dimensions));
         }
         dimensions.iter().map(|n| length(n.as_raw())).collect::<Result<_, _>>().map(Self::Shape)

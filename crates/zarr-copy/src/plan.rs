@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use zarr_array::meta::consolidated::Form;
+use zarr_array::meta::consolidated::ConsolidatedForm;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
@@ -327,8 +327,8 @@ impl Planner<'_> {
                 Kind::Array(Box::new(self.array(array, selection, below.is_empty(), &change).await?))
             }
             Found::Node(NodeMeta::Group(group)) => {
-                consolidated = match Form::of(group.format()) {
-                    Form::Inline => group.consolidated().is_some(),
+                consolidated = match ConsolidatedForm::of(group.format()) {
+                    ConsolidatedForm::Inline => group.consolidated().is_some(),
                     form => {
                         let holder = visit.prefix.key(form.holder())?;
                         copy.storage.exists(&holder).await?

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use zarr_array::meta::consolidated::{Form, Index};
+use zarr_array::meta::consolidated::{ConsolidatedForm, ConsolidatedIndex};
 use zarr_array::meta::json::Value;
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta};
 use zarr_array::traits::{Key, Prefix};
@@ -18,7 +18,7 @@ const NODES: [usize; 2] = [40, 50];
 
 /// Makes a storage that holds one document: the root with the metadata of all nodes below it.
 fn storage() -> (Storage, usize) {
-    let mut index = Index::new(Form::Inline);
+    let mut index = ConsolidatedIndex::new(ConsolidatedForm::Inline);
     let text = |documents: Vec<(DocumentName, Option<String>)>| documents[0].1.clone().unwrap();
     let group = text(GroupMeta::new(Format::V3).unwrap().documents());
     let attributes = r#"{"units":"K","long_name":"air temperature at two metres","valid_range":[0.0,400.0]}"#;

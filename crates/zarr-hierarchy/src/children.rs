@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::meta::path::{Listed, listed};
+use zarr_array::meta::path::{ListedName, listed};
 use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{ArrayErrorKind, Diagnostic, Format, block_on, node};
@@ -120,10 +120,10 @@ pub(crate) fn candidates(
     names.into_iter().filter_map(move |prefix| {
         let name = prefix.as_str()[start..].trim_end_matches('/');
         // Format 2 has no reserved names.
-        let note = match if format == Format::V3 { listed(name) } else { Listed::Node } {
-            Listed::Node => None,
-            Listed::Odd(note) => Some(note),
-            Listed::Never => return None,
+        let note = match if format == Format::V3 { listed(name) } else { ListedName::Node } {
+            ListedName::Node => None,
+            ListedName::Odd(note) => Some(note),
+            ListedName::Never => return None,
         };
         Some(Name { prefix, note, format })
     })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_array::meta::consolidated::{Difference, Form, Index};
+use zarr_array::meta::consolidated::{ConsolidatedForm, ConsolidatedIndex, Difference};
 use zarr_array::meta::json::Value;
 use zarr_array::meta::{DocumentName, Ignore, NodeMeta};
 use zarr_array::node;
@@ -75,7 +75,7 @@ impl Group {
         let limits = &self.shared.options.writing.limits;
         let bytes = self.store().get(&self.holder()?, limits.metadata_bytes).await?;
         let Some(bytes) = bytes else { return Ok(None) };
-        let consolidated = Index::held(self.form(), &bytes, limits, &mut Ignore)?;
+        let consolidated = ConsolidatedIndex::held(self.form(), &bytes, limits, &mut Ignore)?;
         let Some(consolidated) = consolidated else { return Ok(None) };
         let (stored, _) = self.collect(None).await?;
         Ok(Some(consolidated.differences(&stored)))
@@ -96,8 +96,8 @@ impl Group {
         Ok(())
     }
 
-    fn form(&self) -> Form {
-        Form::of(self.format())
+    fn form(&self) -> ConsolidatedForm {
+        ConsolidatedForm::of(self.format())
     }
 
     /// Returns the key of the object that holds the consolidated metadata of this group.
@@ -115,11 +115,14 @@ impl Group {
     }
 
     /// Reads the documents of all nodes below this group from the store.
-    async fn collect(&self, unresolved: Option<UnresolvedArrays>) -> HierarchyResult<(Index, Report)> {
+    async fn collect(
+        &self,
+        unresolved: Option<UnresolvedArrays>,
+    ) -> HierarchyResult<(ConsolidatedIndex, Report)> {
         let real = self.real();
-        let (mut index, mut report) = (Index::new(self.form()), Report::default());
+        let (mut index, mut report) = (ConsolidatedIndex::new(self.form()), Report::default());
         let limits = &self.shared.options.writing.limits;
-        if index.form() == Form::Object
+        if index.form() == ConsolidatedForm::Object
             && let Some((own, _)) =
                 node::read(self.store(), &self.prefix, Some(self.format()), limits, false).await?
         {
@@ -176,7 +179,7 @@ impl Group {
         Arc::new(Shared::new(self.store().clone(), self.registry(), &options))
     }
 
-    fn insert(&self, index: &mut Index, prefix: &Prefix, meta: &NodeMeta) -> HierarchyResult<()> {
+    fn insert(&self, index: &mut ConsolidatedIndex, prefix: &Prefix, meta: &NodeMeta) -> HierarchyResult<()> {
         let path = &prefix.as_str()[self.prefix.as_str().len()..];
         for (name, text) in meta.documents() {
             if let Some(text) = text {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use futures_util::stream;
 use zarr_array::meta::DocumentName;
-use zarr_array::meta::consolidated::Form;
+use zarr_array::meta::consolidated::ConsolidatedForm;
 use zarr_array::meta::path::check_new_path;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::store::Listed;
@@ -179,7 +179,7 @@ impl<'a> Stages<'a> {
     /// Fails if the document that makes the node at `source` is not among the objects.
     fn of(source: &Prefix, objects: &'a [Listed]) -> HierarchyResult<Self> {
         let (consolidated, objects): (Vec<_>, Vec<_>) =
-            objects.iter().partition(|object| object.key.name() == Form::Object.holder());
+            objects.iter().partition(|object| object.key.name() == ConsolidatedForm::Object.holder());
         let (mut documents, objects): (Vec<_>, Vec<_>) =
             objects.into_iter().partition(|object| node::is_document(&object.key));
         documents.sort_by_key(|document| stage(&document.key));

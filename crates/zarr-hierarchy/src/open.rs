@@ -1,6 +1,6 @@
 //! Opens a group with its consolidated metadata.
 
-use zarr_array::meta::consolidated::{Form, Index};
+use zarr_array::meta::consolidated::{ConsolidatedForm, ConsolidatedIndex};
 use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta, Sink, Strict};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{Diagnostic, Format, Registry, Storage, node};
@@ -110,12 +110,16 @@ impl GroupOptions {
         }
         let object = match meta.format() {
             Format::V3 => None,
-            _ => storage.get(&prefix.key(Form::Object.holder())?, self.writing.limits.metadata_bytes).await?,
+            _ => {
+                storage
+                    .get(&prefix.key(ConsolidatedForm::Object.holder())?, self.writing.limits.metadata_bytes)
+                    .await?
+            }
         };
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { diagnostics };
         let index = match (object, meta.consolidated()) {
-            (Some(object), _) => Index::parse(&object, &self.writing.limits, sink)?,
-            (None, Some(metadata)) => Index::inline(&metadata, sink)?,
+            (Some(object), _) => ConsolidatedIndex::parse(&object, &self.writing.limits, sink)?,
+            (None, Some(metadata)) => ConsolidatedIndex::inline(&metadata, sink)?,
             (None, None) => return Ok(None),
         };
         let mut known = Vec::new();

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use zarr_meta::consolidated::{Form, Index};
+use zarr_meta::consolidated::{ConsolidatedForm, ConsolidatedIndex};
 use zarr_meta::json::Value;
 use zarr_meta::v3::Extension;
 use zarr_meta::{
@@ -27,7 +27,7 @@ fn array(attributes: &str) -> ArrayMeta {
 /// Returns the document of a group that holds the documents of `count` arrays.
 fn consolidated(count: usize) -> String {
     let group = GroupMeta::new(Format::V3).unwrap().documents()[0].1.clone().unwrap();
-    let mut index = Index::new(Form::Inline);
+    let mut index = ConsolidatedIndex::new(ConsolidatedForm::Inline);
     let array = Value::parse(&array(ATTRIBUTES).to_text()).unwrap().to_compact();
     for number in 0..count {
         index.insert(&format!("a{number:04}/zarr.json"), Value::parse(&array).unwrap());

@@ -28,7 +28,7 @@ pub enum MetaErrorKind {
 
 /// A place in the text of a document. Lines and columns count from 1, bytes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct TextPosition {
     /// The line number, from 1.
     pub line: usize,
     /// The number of the character in its line, from 1.
@@ -47,7 +47,7 @@ struct Inner {
     node: Option<String>,
     document: Option<&'static str>,
     pointer: String,
-    position: Option<Position>,
+    position: Option<TextPosition>,
     message: String,
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -99,7 +99,7 @@ impl MetaError {
 
     /// Sets the place in the text.
     #[must_use]
-    pub fn with_position(mut self, position: Position) -> Self {
+    pub fn with_position(mut self, position: TextPosition) -> Self {
         self.0.position = Some(position);
         self
     }
@@ -146,7 +146,7 @@ impl MetaError {
     }
 
     /// Returns the place in the text, for syntax errors.
-    pub fn position(&self) -> Option<Position> {
+    pub fn position(&self) -> Option<TextPosition> {
         self.0.position
     }
 }
@@ -166,7 +166,7 @@ impl fmt::Display for MetaError {
         if let Some(document) = document {
             write!(f, "{document}: ")?;
         }
-        if let Some(Position { line, column, byte }) = position {
+        if let Some(TextPosition { line, column, byte }) = position {
             write!(f, "line {line}, column {column} (byte {byte}): ")?;
         }
         if !pointer.is_empty() {
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(e.to_string(), "node \"/t2m\": member \"/shape/0\": expected an integer, found -4");
         let e = e.in_document("zarr.json").in_document("no");
         assert!(e.to_string().starts_with("node \"/t2m\": zarr.json: member \"/shape/0\": "), "{e}");
-        let e = e.with_position(Position { line: 1, column: 9, byte: 8 }).with_source("no");
+        let e = e.with_position(TextPosition { line: 1, column: 9, byte: 8 }).with_source("no");
         assert!(
             e.to_string().ends_with(
                 "line 1, column 9 (byte 8): member \"/shape/0\": expected an integer, found -4: no"

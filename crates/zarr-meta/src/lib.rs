@@ -36,7 +36,7 @@ pub use builder2::ArrayBuilder2;
 pub use consolidated::is_document;
 pub use diagnostic::{Code, Diagnostic, Ignore, Severity, Sink, Strict};
 pub use documents::{DocumentName, Documents, Format};
-pub use error::{MetaError, MetaErrorKind, MetaResult, Position};
+pub use error::{MetaError, MetaErrorKind, MetaResult, TextPosition};
 pub use fill::Fill;
 pub use group::GroupMeta;
 pub use members2::Members2;

@@ -42,7 +42,7 @@ pub fn check_new_path(path: &str) -> MetaResult<String> {
 
 /// How a reader treats a name that a store lists below a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listed {
+pub enum ListedName {
     /// An ordinary name: a node, if it has a document.
     Node,
     /// A name that must not be created. If it has a document it is a node nevertheless, and the diagnostic is to be
@@ -53,15 +53,16 @@ pub enum Listed {
 }
 
 /// Returns how to treat a name that a store lists below a group.
-pub fn listed(name: &str) -> Listed {
+pub fn listed(name: &str) -> ListedName {
     if name == DOCUMENT || name.starts_with("__zarr") || name.contains('/') {
-        return Listed::Never;
+        return ListedName::Never;
     }
-    let odd =
-        |code, message: &str| Listed::Odd(Diagnostic::new(code, "", format!("{message}, found {name:?}")));
+    let odd = |code, message: &str| {
+        ListedName::Odd(Diagnostic::new(code, "", format!("{message}, found {name:?}")))
+    };
     match problem(name) {
-        None => Listed::Node,
-        Some(_) if name.bytes().all(|b| b == b'.') => Listed::Never,
+        None => ListedName::Node,
+        Some(_) if name.bytes().all(|b| b == b'.') => ListedName::Never,
         Some(why) if name.starts_with("__") => odd(Code::ReservedName, why),
         Some(why) => odd(Code::OddName, why),
     }
@@ -145,13 +146,16 @@ mod tests {
 
     #[test]
     fn listed_names_are_read_leniently() {
-        assert_eq!(listed("a"), Listed::Node);
-        assert_eq!(listed("zarr.json"), Listed::Never);
-        assert_eq!(listed("__zarr_thing"), Listed::Never); // rule F2a
+        assert_eq!(listed("a"), ListedName::Node);
+        assert_eq!(listed("zarr.json"), ListedName::Never);
+        assert_eq!(listed("__zarr_thing"), ListedName::Never); // rule F2a
         for odd in ["__xarray_dataarray_variable__", "__values__"] {
-            assert!(matches!(listed(odd), Listed::Odd(d) if d.code == Code::ReservedName), "rule F2a: {odd}");
+            assert!(
+                matches!(listed(odd), ListedName::Odd(d) if d.code == Code::ReservedName),
+                "rule F2a: {odd}"
+            );
         }
-        assert!(matches!(listed("a\0b"), Listed::Odd(d) if d.code == Code::OddName));
+        assert!(matches!(listed("a\0b"), ListedName::Odd(d) if d.code == Code::OddName));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use zarr_traits::Limits;
 
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Document, Kind, Object, Root, Value};
+use crate::json::{Document, Object, Root, Value, ValueKind};
 use crate::v2::{self, Array, Codec, Order};
 use crate::v3::required;
 
@@ -73,11 +73,11 @@ fn compressor(name: &Value, options: &Value, sink: &mut dyn Sink) -> MetaResult<
 fn options_of(id: &str, options: &Value) -> MetaResult<Object> {
     let mut configuration = Object::new();
     match (id, options.kind()) {
-        ("zlib" | "bz2", Kind::Null) => configuration.set("level", 1),
-        ("zlib" | "bz2", Kind::Number) => configuration.set("level", options),
+        ("zlib" | "bz2", ValueKind::Null) => configuration.set("level", 1),
+        ("zlib" | "bz2", ValueKind::Number) => configuration.set("level", options),
         ("zlib" | "bz2", _) => return Err(options.expected("a level")),
-        (_, Kind::Null) => {}
-        (_, Kind::Object) => configuration = options.as_object().unwrap_or_default(),
+        (_, ValueKind::Null) => {}
+        (_, ValueKind::Object) => configuration = options.as_object().unwrap_or_default(),
         // The options of an unknown compression are unknown as well, so keep them.
         ("blosc" | "lzma", _) => return Err(options.expected("null or an object")),
         _ => configuration.set("compression_opts", options),

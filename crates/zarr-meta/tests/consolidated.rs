@@ -1,20 +1,20 @@
 //! Both forms of consolidated metadata.
 
-use zarr_meta::consolidated::{Difference, Form, Index, remove_inline, same};
+use zarr_meta::consolidated::{ConsolidatedForm, ConsolidatedIndex, Difference, remove_inline, same};
 use zarr_meta::json::Value;
 use zarr_meta::v3::GroupDocument;
 use zarr_meta::{Code, Ignore, Limits, MetaErrorKind};
 
 const GROUP: &str = r#"{"zarr_format":3,"node_type":"group","attributes":{}}"#;
 
-fn inline(metadata: &str) -> (Index, Vec<Code>) {
+fn inline(metadata: &str) -> (ConsolidatedIndex, Vec<Code>) {
     let mut notes = Vec::new();
     let metadata = Value::parse(metadata).unwrap().as_object().unwrap();
-    let index = Index::inline(&metadata, &mut notes).unwrap();
+    let index = ConsolidatedIndex::inline(&metadata, &mut notes).unwrap();
     (index, notes.into_iter().map(|note| note.code).collect())
 }
 
-fn keys(index: &Index) -> Vec<&str> {
+fn keys(index: &ConsolidatedIndex) -> Vec<&str> {
     index.documents().map(|(key, _)| key).collect()
 }
 
@@ -62,7 +62,7 @@ fn consolidated_metadata_of_an_array_is_removed() {
 /// The keys of format 2 are those of the store (rule F50).
 #[test]
 fn format_2_has_the_keys_of_the_store() {
-    let parse = |text: &str| Index::parse(text.as_bytes(), &Limits::default(), &mut Ignore);
+    let parse = |text: &str| ConsolidatedIndex::parse(text.as_bytes(), &Limits::default(), &mut Ignore);
     let index = parse(
         r#"{"zarr_consolidated_format":1,"metadata":{".zgroup":{"zarr_format":2},".zattrs":{},
         "a/.zarray":{},"/a/.zattrs":{},"a/0.0":{},"x":1}}"#,
@@ -86,7 +86,7 @@ fn format_2_has_the_keys_of_the_store() {
 
 #[test]
 fn written_metadata_is_ordered_complete_and_read_back() {
-    let mut index = Index::new(Form::Inline);
+    let mut index = ConsolidatedIndex::new(ConsolidatedForm::Inline);
     for path in ["b", "z/y/x", "a/b", "a"] {
         index.insert(&format!("{path}/zarr.json"), Value::parse(GROUP).unwrap());
     }
@@ -104,7 +104,7 @@ fn written_metadata_is_ordered_complete_and_read_back() {
     assert_eq!(metadata.get("a/b/t").unwrap().to_compact(), array.as_raw(), "the document is not changed");
     let marker = r#""consolidated_metadata":{"kind":"inline","must_understand":false,"metadata":{}}"#;
     assert!(metadata.get("a").unwrap().to_compact().contains(marker), "rule F42");
-    let (again, notes) = (Index::inline(&metadata, &mut Ignore).unwrap(), Vec::<Code>::new());
+    let (again, notes) = (ConsolidatedIndex::inline(&metadata, &mut Ignore).unwrap(), Vec::<Code>::new());
     assert!(notes.is_empty());
     assert_eq!(again.differences(&index), [Difference::Gone("z".into()), Difference::Gone("z/y".into())]);
     let removed = remove_inline(text.as_bytes(), &Limits::default()).unwrap();
@@ -113,7 +113,7 @@ fn written_metadata_is_ordered_complete_and_read_back() {
 
 #[test]
 fn format_2_is_written_as_others_read_it() {
-    let mut index = Index::new(Form::Object);
+    let mut index = ConsolidatedIndex::new(ConsolidatedForm::Object);
     index.insert("g/a/.zarray", Value::parse("{}").unwrap());
     index.insert(".zgroup", Value::parse(r#"{"zarr_format":2,"consolidated_metadata":{}}"#).unwrap()); // rule F51
     let text = index.to_text();
@@ -160,7 +160,8 @@ fn differences_name_the_nodes() {
     let wanted =
         [Difference::Changed("a".into()), Difference::Gone("b".into()), Difference::Missing("c".into())];
     assert_eq!(ours.differences(&theirs), wanted);
-    let index = |text: &str| Index::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
+    let index =
+        |text: &str| ConsolidatedIndex::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
     let bare = index(r#"{"zarr_consolidated_format":1,"metadata":{"a/.zarray":{}}}"#);
     let empty = index(r#"{"zarr_consolidated_format":1,"metadata":{"a/.zarray":{},"a/.zattrs":{}}}"#);
     assert_eq!(bare.differences(&empty), [], "rule F52");

@@ -1,6 +1,6 @@
 //! The JSON layer: what it keeps, tolerates and refuses, and hostile input.
 
-use zarr_meta::json::{Document, Kind, Object, Value};
+use zarr_meta::json::{Document, Object, Value, ValueKind};
 use zarr_meta::{Code, Diagnostic, Ignore, Limits, MetaErrorKind, MetaResult, Strict};
 
 fn parse(bytes: impl AsRef<[u8]>) -> MetaResult<(Document, Vec<Diagnostic>)> {
@@ -191,15 +191,15 @@ fn each_value_has_its_kind() {
     assert_eq!(
         ["n", "t", "i", "f", "s", "a", "o", "x", "y"].map(kind),
         [
-            Kind::Null,
-            Kind::Bool,
-            Kind::Number,
-            Kind::Number,
-            Kind::String,
-            Kind::Array,
-            Kind::Object,
-            Kind::NonFinite,
-            Kind::NonFinite
+            ValueKind::Null,
+            ValueKind::Bool,
+            ValueKind::Number,
+            ValueKind::Number,
+            ValueKind::String,
+            ValueKind::Array,
+            ValueKind::Object,
+            ValueKind::NonFinite,
+            ValueKind::NonFinite
         ]
     );
     assert_eq!(object.get("s").unwrap().to_text().unwrap(), "aé");

@@ -1,7 +1,7 @@
 //! Properties of the JSON layer: nothing is lost, an edit changes one member, no bytes make the reader panic.
 
 use proptest::prelude::*;
-use zarr_meta::json::{Document, Kind, Value};
+use zarr_meta::json::{Document, Value, ValueKind};
 use zarr_meta::{Diagnostic, Limits, MetaResult};
 
 fn parse(bytes: impl AsRef<[u8]>) -> MetaResult<(Document, Vec<Diagnostic>)> {
@@ -69,18 +69,18 @@ fn any_json() -> impl Strategy<Value = String> {
 /// Returns the whole tree of a value, read with the accessors.
 fn rebuild(value: &Value) -> String {
     match value.kind() {
-        Kind::Array => {
+        ValueKind::Array => {
             let parts: Vec<String> = value.elements().unwrap().map(|e| rebuild(&e)).collect();
             format!("[{}]", parts.join(","))
         }
-        Kind::Object => {
+        ValueKind::Object => {
             let object = value.as_object().unwrap();
             let quoted = |m: &zarr_meta::json::Member| Value::from(&*m.name().unwrap()).as_raw().to_owned();
             let parts: Vec<String> =
                 object.members().map(|m| format!("{}:{}", quoted(m), rebuild(&m.value()))).collect();
             format!("{{{}}}", parts.join(","))
         }
-        Kind::String => Value::from(&*value.to_text().unwrap()).as_raw().to_owned(),
+        ValueKind::String => Value::from(&*value.to_text().unwrap()).as_raw().to_owned(),
         _ => value.as_raw().to_owned(),
     }
 }

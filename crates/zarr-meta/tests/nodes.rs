@@ -1,7 +1,7 @@
 //! Nodes of any format: their documents, and which bytes an edit keeps.
 
 use serde_json::json;
-use zarr_meta::consolidated::Index;
+use zarr_meta::consolidated::ConsolidatedIndex;
 use zarr_meta::{Code, DocumentName, Documents, Format, GroupMeta, Ignore, Limits, NodeMeta, Strict};
 
 const ARRAY: &str = r#"{
@@ -83,7 +83,7 @@ fn an_error_names_its_document() {
             assert!(e.to_string().starts_with(&format!("{name}: ")), "{text}: {e}");
         }
     }
-    let e = Index::parse(b"[]", &Limits::default(), &mut Strict).unwrap_err();
+    let e = ConsolidatedIndex::parse(b"[]", &Limits::default(), &mut Strict).unwrap_err();
     assert!(e.to_string().starts_with(".zmetadata: "), "{e}");
 }
 

@@ -1,14 +1,14 @@
 //! Values of attributes: numbers in JSON.
 
-use zarr_meta::json::{Kind, Value};
+use zarr_meta::json::{Value, ValueKind};
 
 use crate::number::Scalar;
 
 /// Reads a number, also a bare NaN or infinity. Returns `None` for anything else.
 pub(crate) fn number(value: &Value) -> Option<Scalar> {
     match value.kind() {
-        Kind::NonFinite => value.as_raw().parse().ok().map(Scalar::Float),
-        Kind::Number => {
+        ValueKind::NonFinite => value.as_raw().parse().ok().map(Scalar::Float),
+        ValueKind::Number => {
             let number = value.as_number()?;
             let integer = number.to_integer().filter(|_| number.is_plain_integer());
             integer.map(Scalar::Integer).or_else(|| number.as_str().parse().ok().map(Scalar::Float))

@@ -3,7 +3,7 @@
 //! xarray writes floats of format 3 as the base64 of a float64 and reads nothing else. Other writers write JSON numbers
 //! (NZ-1.0, VirtualiZarr), names such as `"NaN"`, or the bits of the type.
 
-use zarr_meta::json::{Kind, Value};
+use zarr_meta::json::{Value, ValueKind};
 use zarr_meta::{DataType, FillValue, Ignore, Strict, fill};
 
 use crate::attribute::{alone, number};
@@ -113,7 +113,7 @@ fn real_float(of: NumberType, value: &Value) -> Option<(f64, bool)> {
         return Some((f64::from_le_bytes(bytes), true));
     }
     let named = || of.load(fill::read(&of.data_type(), value, &mut Strict).ok()?.bytes());
-    let read = if value.kind() == Kind::String { named() } else { number(value) };
+    let read = if value.kind() == ValueKind::String { named() } else { number(value) };
     Some((read?.to_f64()?, false))
 }
 
@@ -145,7 +145,7 @@ fn text(value: &Value) -> String {
 }
 
 fn base64(value: &Value) -> Option<Vec<u8>> {
-    let is_text = value.kind() == Kind::String;
+    let is_text = value.kind() == ValueKind::String;
     is_text.then(|| fill::read(&DataType::Bytes, value, &mut Ignore).ok())?.map(|read| read.bytes().to_vec())
 }
 

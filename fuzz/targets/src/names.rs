@@ -1,6 +1,6 @@
 //! Names from outside: keys, paths, names of nodes, URLs. What is accepted stays inside of the store and has one form.
 
-use zarr_meta::path::{self, Listed};
+use zarr_meta::path::{self, ListedName};
 use zarr_store::{redacted, scheme_of, split_adapters, split_node};
 use zarr_traits::{Key, Prefix};
 
@@ -33,7 +33,7 @@ fn paths(text: &str) {
         assert_eq!(path::normalize(&normal).expect("a normal form is a path"), normal);
     }
     if path::check_new_name(text).is_ok() {
-        assert_eq!(path::listed(text), Listed::Node, "a new node would not be found");
+        assert_eq!(path::listed(text), ListedName::Node, "a new node would not be found");
     }
 }
 

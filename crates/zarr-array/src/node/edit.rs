@@ -1,7 +1,7 @@
 //! Changing the documents of a node while other writers may change them, too: they are read, changed, and put only if
 //! the stored documents have not changed since.
 
-use zarr_meta::consolidated::Form;
+use zarr_meta::consolidated::ConsolidatedForm;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
 use zarr_traits::{Key, Prefix, Storage};
 
@@ -40,7 +40,8 @@ pub async fn edit<R>(
         if put_changed(storage, prefix, &node, &stored, how).await? {
             drop(lock);
             let mut groups = above(prefix);
-            if matches!(node, NodeMeta::Group(_)) && Form::of(format) == Form::Object {
+            if matches!(node, NodeMeta::Group(_)) && ConsolidatedForm::of(format) == ConsolidatedForm::Object
+            {
                 // The consolidated metadata of a group of format 2 includes its own documents.
                 groups.push(prefix.clone());
             }

@@ -1,6 +1,6 @@
 //! Erasing a node with everything below it.
 
-use zarr_meta::consolidated::Form;
+use zarr_meta::consolidated::ConsolidatedForm;
 use zarr_meta::{DocumentName, Format};
 use zarr_traits::{Prefix, Storage};
 
@@ -38,7 +38,7 @@ pub(super) async fn delete_node(
     documents: &[DocumentName],
 ) -> ArrayResult<()> {
     if documents.iter().any(|name| name.format() == Format::V2) {
-        storage.delete(&prefix.key(Form::Object.holder())?).await?;
+        storage.delete(&prefix.key(ConsolidatedForm::Object.holder())?).await?;
     }
     for name in documents {
         storage.delete(&prefix.key(name.as_str())?).await?;

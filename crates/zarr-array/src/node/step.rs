@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_meta::consolidated::{Form, Index};
+use zarr_meta::consolidated::{ConsolidatedForm, ConsolidatedIndex};
 use zarr_meta::{DocumentName, Documents, Format, Ignore};
 use zarr_traits::{Key, Prefix, Storage};
 
@@ -105,7 +105,7 @@ async fn holder(
     format: Format,
     how: &Writing,
 ) -> ArrayResult<Option<Key>> {
-    let form = Form::of(format);
+    let form = ConsolidatedForm::of(format);
     let key = group.key(form.holder())?;
     let found = document(storage, &key, &how.limits).await?;
     Ok(found.filter(|(bytes, _)| form.is_held(bytes, &how.limits)).map(|_| key))
@@ -158,9 +158,9 @@ async fn changed(
     old: &[u8],
 ) -> ArrayResult<Option<Option<String>>> {
     if how.consolidated == Consolidated::Drop {
-        return Ok(Some(Form::of(format).without(old, &how.limits)?));
+        return Ok(Some(ConsolidatedForm::of(format).without(old, &how.limits)?));
     }
-    let index = Index::held(Form::of(format), old, &how.limits, &mut Ignore)?;
+    let index = ConsolidatedIndex::held(ConsolidatedForm::of(format), old, &how.limits, &mut Ignore)?;
     let Some(index) = index else { return Ok(None) };
     let mut new = index.clone();
     let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();

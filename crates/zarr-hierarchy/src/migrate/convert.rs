@@ -1,6 +1,6 @@
 //! Converts one node from an older format to format 3.
 
-use zarr_array::meta::path::{Listed, listed};
+use zarr_array::meta::path::{ListedName, listed};
 use zarr_array::meta::{NodeMeta, xarray};
 use zarr_array::{ArrayErrorKind, ArrayMeta, Format};
 
@@ -26,10 +26,10 @@ pub(super) fn convert(place: &Place, options: &MigrateOptions) -> Option<Convert
         NodeMeta::Array(meta) => array(meta, options, &mut notes),
     };
     let name = place.prefix.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    match if name.is_empty() { Listed::Node } else { listed(name) } {
-        Listed::Node => {}
-        Listed::Odd(note) => notes.push(note.to_string()),
-        Listed::Never => {
+    match if name.is_empty() { ListedName::Node } else { listed(name) } {
+        ListedName::Node => {}
+        ListedName::Odd(note) => notes.push(note.to_string()),
+        ListedName::Never => {
             let mut all = vec![unsupported("format 3 does not allow this name for a node")];
             all.extend(converted.err().into_iter().flatten());
             return Some(Err(all));

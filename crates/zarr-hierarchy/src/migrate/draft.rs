@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use zarr_array::meta::consolidated::{Form, Index, remove_inline, same};
+use zarr_array::meta::consolidated::{ConsolidatedForm, ConsolidatedIndex, remove_inline, same};
 use zarr_array::meta::json::{Document, Value};
 use zarr_array::meta::{DocumentName, Ignore, MetaResult, NodeMeta};
 use zarr_array::traits::{Key, Prefix};
@@ -179,7 +179,7 @@ fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()>
             let nodes = rest.iter().filter(|draft| draft.lives());
             nodes.filter_map(|draft| Some((draft, draft.from.prefix.as_str().strip_prefix(start)?)))
         };
-        let kept = group.kept().filter(|text| Form::Inline.is_held(text, limits));
+        let kept = group.kept().filter(|text| ConsolidatedForm::Inline.is_held(text, limits));
         let text = match kept {
             // The existing consolidated metadata is up to date, and stays.
             Some(there) if !group.from.consolidated && below().all(|(draft, _)| draft.kept().is_some()) => {
@@ -187,7 +187,7 @@ fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()>
             }
             None if !group.from.consolidated => continue,
             _ => {
-                let mut index = Index::new(Form::Inline);
+                let mut index = ConsolidatedIndex::new(ConsolidatedForm::Inline);
                 for (draft, path) in below() {
                     let text = draft.text.as_deref().unwrap_or_default();
                     index.insert_text(&format!("{path}{}", DocumentName::Node), text.as_bytes(), limits)?;

@@ -1,8 +1,8 @@
 //! Compares consolidated metadata with the stored documents.
 
 use super::write::{is_group, without_member};
-use super::{ATTRIBUTES2, Form, Index, key_of};
-use crate::json::{Kind, Object, Value};
+use super::{ATTRIBUTES2, ConsolidatedForm, ConsolidatedIndex, key_of};
+use crate::json::{Object, Value, ValueKind};
 
 /// A difference between consolidated metadata and the stored documents of a node. Paths are relative to the group.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,10 +24,10 @@ impl Difference {
     }
 }
 
-impl Index {
+impl ConsolidatedIndex {
     /// Returns the differences between this consolidated metadata and `stored`, the index of the stored documents,
     /// ordered by path.
-    pub fn differences(&self, stored: &Index) -> Vec<Difference> {
+    pub fn differences(&self, stored: &ConsolidatedIndex) -> Vec<Difference> {
         let mut all: Vec<&str> = self.paths().chain(stored.paths()).collect();
         all.sort_unstable();
         all.dedup();
@@ -40,7 +40,7 @@ impl Index {
         all.into_iter().filter_map(differ).collect()
     }
 
-    fn same_node(&self, other: &Index, path: &str) -> bool {
+    fn same_node(&self, other: &ConsolidatedIndex, path: &str) -> bool {
         self.form.names().iter().all(|name| {
             let key = key_of(path, name);
             match (self.comparable(&key), other.comparable(&key)) {
@@ -57,7 +57,7 @@ impl Index {
     /// Returns a document without members that do not matter: empty attributes and nested consolidated metadata.
     fn comparable(&self, key: &str) -> Option<Value> {
         let document = self.get(key)?;
-        if self.form == Form::Inline && !is_group(document) {
+        if self.form == ConsolidatedForm::Inline && !is_group(document) {
             return Some(without_empty_attributes(document));
         }
         Some(without_empty_attributes(&without_member(document)))
@@ -80,11 +80,11 @@ pub fn same(a: &Value, b: &Value) -> bool {
         return true;
     }
     match (a.kind(), b.kind()) {
-        (Kind::Object, Kind::Object) => {
+        (ValueKind::Object, ValueKind::Object) => {
             let (a, b) = (a.as_object().unwrap_or_default(), b.as_object().unwrap_or_default());
             same_members(&a, &b)
         }
-        (Kind::Array, Kind::Array) => {
+        (ValueKind::Array, ValueKind::Array) => {
             let (mut a, mut b) = (a.elements().into_iter().flatten(), b.elements().into_iter().flatten());
             loop {
                 match (a.next(), b.next()) {
@@ -94,10 +94,10 @@ pub fn same(a: &Value, b: &Value) -> bool {
                 }
             }
         }
-        (Kind::String, Kind::String) => {
+        (ValueKind::String, ValueKind::String) => {
             matches!((a.to_text(), b.to_text()), (Ok(a), Ok(b)) if a == b)
         }
-        (Kind::Number, Kind::Number) => same_number(a, b),
+        (ValueKind::Number, ValueKind::Number) => same_number(a, b),
         _ => false,
     }
 }

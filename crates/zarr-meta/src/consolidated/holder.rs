@@ -2,13 +2,13 @@
 
 use zarr_traits::Limits;
 
-use super::{DOCUMENT, Form, Index, OBJECT2, remove_inline};
+use super::{ConsolidatedForm, ConsolidatedIndex, DOCUMENT, OBJECT2, remove_inline};
 use crate::diagnostic::{Ignore, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::json::Document;
 use crate::v3::GroupDocument;
 
-impl Form {
+impl ConsolidatedForm {
     /// Returns the name of the object, which lies directly in the group.
     pub const fn holder(self) -> &'static str {
         match self {
@@ -41,16 +41,21 @@ impl Form {
     }
 }
 
-impl Index {
+impl ConsolidatedIndex {
     /// Reads an index from the object that holds it. Returns `None` if the document of the group has no consolidated
     /// metadata.
     ///
     /// # Errors
     /// Those of [`parse`](Self::parse) and [`inline`](Self::inline), and if `holder` is not the document of a group.
-    pub fn held(form: Form, holder: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Option<Self>> {
+    pub fn held(
+        form: ConsolidatedForm,
+        holder: &[u8],
+        limits: &Limits,
+        sink: &mut dyn Sink,
+    ) -> MetaResult<Option<Self>> {
         match form {
-            Form::Object => Self::parse(holder, limits, sink).map(Some),
-            Form::Inline => {
+            ConsolidatedForm::Object => Self::parse(holder, limits, sink).map(Some),
+            ConsolidatedForm::Inline => {
                 let metadata = GroupDocument::parse(holder, limits, &mut Ignore)?.consolidated();
                 metadata.map(|metadata| Self::inline(&metadata, sink)).transpose()
             }
@@ -63,8 +68,8 @@ impl Index {
     /// For the inline form: if the document of the group is missing or cannot be read.
     pub fn to_holder(&self, old: Option<&[u8]>, limits: &Limits) -> MetaResult<String> {
         match self.form {
-            Form::Object => Ok(self.to_text()),
-            Form::Inline => {
+            ConsolidatedForm::Object => Ok(self.to_text()),
+            ConsolidatedForm::Inline => {
                 self.write_into(old.ok_or_else(|| MetaError::invalid("the group has no document"))?, limits)
             }
         }

@@ -1,17 +1,18 @@
 //! Consolidated metadata: the documents of a whole subtree in one place.
 //!
 //! Format 3 has it inline, as a member of a group document; format 2 in a separate object beside the root. Both are
-//! read into an [`Index`]: the keys of the documents in the store, relative to the group, and their text as it stands.
-//! Reading does not parse the documents, so a broken node does not hide the others, and megabytes open in milliseconds.
+//! read into a [`ConsolidatedIndex`]: the keys of the documents in the store, relative to the group, and their text as
+//! it stands. Reading does not parse the documents, so a broken node does not hide the others, and megabytes open in
+//! milliseconds.
 //!
 //! Rules: [consolidated metadata](https://github.com/zarr-rs/zarr/blob/main/docs/specification/consolidated.md).
 //!
 //! ```
-//! use zarr_meta::{Ignore, Limits, consolidated::Index, v3::GroupDocument};
+//! use zarr_meta::{Ignore, Limits, consolidated::ConsolidatedIndex, v3::GroupDocument};
 //! let group = br#"{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"inline","must_understand":false,
 //!     "metadata":{"a":{"zarr_format":3,"node_type":"group","attributes":{}}}}}"#;
 //! let group = GroupDocument::parse(group, &Limits::default(), &mut Ignore)?;
-//! let index = Index::inline(&group.consolidated().unwrap_or_default(), &mut Ignore)?;
+//! let index = ConsolidatedIndex::inline(&group.consolidated().unwrap_or_default(), &mut Ignore)?;
 //! assert_eq!(index.paths().collect::<Vec<_>>(), ["a"]);
 //! # Ok::<(), zarr_meta::MetaError>(())
 //! ```
@@ -45,14 +46,14 @@ pub fn is_document(name: &str) -> bool {
 
 /// The form of consolidated metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ConsolidatedForm {
     /// Format 3: the member `consolidated_metadata` of a group.
     Inline,
     /// Format 2: a separate object, [`OBJECT2`].
     Object,
 }
 
-impl Form {
+impl ConsolidatedForm {
     /// Returns the form that a format uses.
     pub const fn of(format: Format) -> Self {
         match format {
@@ -72,20 +73,20 @@ impl Form {
 
 /// The documents of a subtree, by their keys in the store relative to the group.
 #[derive(Debug, Clone)]
-pub struct Index {
-    form: Form,
+pub struct ConsolidatedIndex {
+    form: ConsolidatedForm,
     /// Keys such as `a/x/zarr.json`, in ascending order.
     documents: BTreeMap<String, Value>,
 }
 
-impl Index {
+impl ConsolidatedIndex {
     /// Returns an index without documents.
-    pub fn new(form: Form) -> Self {
+    pub fn new(form: ConsolidatedForm) -> Self {
         Self { form, documents: BTreeMap::new() }
     }
 
     /// Returns the form that the index was read from and is written in.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> ConsolidatedForm {
         self.form
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use zarr_traits::Limits;
 
 use super::write::{MEMBER, is_group, without_member};
-use super::{DOCUMENT, Form, Index, OBJECT2, key_of};
+use super::{ConsolidatedForm, ConsolidatedIndex, DOCUMENT, OBJECT2, key_of};
 use crate::diagnostic::{Capped, Code, Diagnostic, MOST_REPORTS, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Document, Object, Value, pointer};
@@ -15,7 +15,7 @@ const LONGEST_PATH: usize = 4 << 10;
 
 const INLINE: &str = "/consolidated_metadata/metadata";
 
-impl Index {
+impl ConsolidatedIndex {
     /// Reads the inline form of format 3: the object `metadata` with paths and documents. Tolerated are a slash at
     /// either end of a path and missing groups above a node. Consolidated metadata in the document of an array is left
     /// out.
@@ -24,7 +24,7 @@ impl Index {
     /// Only those of `sink`.
     pub fn inline(metadata: &Object, sink: &mut dyn Sink) -> MetaResult<Self> {
         let sink = &mut Capped::new(sink);
-        let mut index = Self::new(Form::Inline);
+        let mut index = Self::new(ConsolidatedForm::Inline);
         for member in metadata.members() {
             let name = member.name_lossy();
             match normal(&name) {
@@ -53,12 +53,12 @@ impl Index {
         version(&members, sink)?;
         let metadata = members.get("metadata").unwrap_or_else(|| Object::new().into());
         let metadata = metadata.as_object().ok_or_else(|| metadata.expected("an object").at("/metadata"))?;
-        let mut index = Self::new(Form::Object);
+        let mut index = Self::new(ConsolidatedForm::Object);
         for member in metadata.members() {
             let name = member.name_lossy();
             let (path, document) = name.rsplit_once('/').unwrap_or(("", &name));
             let path = if path.is_empty() { Some("") } else { normal(path) };
-            match path.filter(|_| Form::Object.names().contains(&document)) {
+            match path.filter(|_| ConsolidatedForm::Object.names().contains(&document)) {
                 Some(path) => {
                     index.take(key_of(path, document), &name, member.value(), "/metadata", sink)?;
                 }
@@ -79,8 +79,8 @@ impl Index {
         sink: &mut dyn Sink,
     ) -> MetaResult<()> {
         let spelled: Cow<'_, str> = match self.form {
-            Form::Inline => Cow::Owned(key_of(name, DOCUMENT)),
-            Form::Object => Cow::Borrowed(name),
+            ConsolidatedForm::Inline => Cow::Owned(key_of(name, DOCUMENT)),
+            ConsolidatedForm::Object => Cow::Borrowed(name),
         };
         if spelled != key {
             let message = format!("expected a path without a slash at either end, read as {key:?}");

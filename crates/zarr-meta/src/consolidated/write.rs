@@ -1,6 +1,6 @@
 //! Writes both forms of consolidated metadata: in a fixed order, with the missing groups added.
 
-use super::{DOCUMENT, Form, GROUP2, Index, node_of};
+use super::{ConsolidatedForm, ConsolidatedIndex, DOCUMENT, GROUP2, node_of};
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaResult};
 use crate::json::{Document, Object, Value};
@@ -13,7 +13,7 @@ pub(super) const MEMBER: &str = "consolidated_metadata";
 /// millions.
 const MOST_ADDED: usize = 10_000;
 
-impl Index {
+impl ConsolidatedIndex {
     /// Returns the object of format 2, [`OBJECT2`](super::OBJECT2), as text. Missing groups above nodes are added.
     pub fn to_text(&self) -> String {
         let metadata: Object = self.complete().into_iter().collect();
@@ -43,8 +43,8 @@ impl Index {
             self.documents().map(|(key, document)| (key.to_owned(), self.cleaned(key, document))).collect();
         for path in self.implicit(MOST_ADDED) {
             let (name, document) = match self.form {
-                Form::Inline => (DOCUMENT, inline_group(&GroupDocument::new().to_value())),
-                Form::Object => (GROUP2, Object::from_iter([("zarr_format", 2)]).into()),
+                ConsolidatedForm::Inline => (DOCUMENT, inline_group(&GroupDocument::new().to_value())),
+                ConsolidatedForm::Object => (GROUP2, Object::from_iter([("zarr_format", 2)]).into()),
             };
             all.push((format!("{path}/{name}"), document));
         }
@@ -55,8 +55,8 @@ impl Index {
     /// Returns a document as it is written: of nested consolidated metadata only an empty member remains.
     fn cleaned(&self, key: &str, document: &Value) -> Value {
         match self.form {
-            Form::Inline if is_group(document) => inline_group(document),
-            Form::Object if key.ends_with(GROUP2) => without_member(document),
+            ConsolidatedForm::Inline if is_group(document) => inline_group(document),
+            ConsolidatedForm::Object if key.ends_with(GROUP2) => without_member(document),
             _ => document.clone(),
         }
     }

@@ -20,7 +20,7 @@ pub use self::given::Fill;
 
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Kind, Value, pointer};
+use crate::json::{Value, ValueKind, pointer};
 use crate::types::{NumberType, StructType};
 
 /// Reads a `fill_value`. Pointers of errors and reports are relative to it.
@@ -182,10 +182,10 @@ fn float(format: FloatFormat, value: &Value, place: &str, sink: &mut dyn Sink) -
         _ => "",
     };
     let bits = match value.kind() {
-        Kind::Number => value.as_number().map(|n| float::decimal(format, n)),
+        ValueKind::Number => value.as_number().map(|n| float::decimal(format, n)),
         // The scanner has reported the bare token.
-        Kind::NonFinite => format.from_text(value.as_raw()).map(Ok),
-        Kind::String => {
+        ValueKind::NonFinite => format.from_text(value.as_raw()).map(Ok),
+        ValueKind::String => {
             let text = value.to_text().map_err(|e| e.at(place))?;
             match float::text(format, &text) {
                 Some((bits, tolerated)) => {
@@ -220,7 +220,7 @@ fn raw(size: usize, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue>
     if bytes.len() != size {
         return Err(MetaError::invalid(format!("expected {size} bytes, found {}", bytes.len())));
     }
-    if value.kind() == Kind::String {
+    if value.kind() == ValueKind::String {
         let message = "expected an array of integers, found a string, read as base64";
         sink.report(Diagnostic::new(Code::Base64Fill, "", message))?;
     }

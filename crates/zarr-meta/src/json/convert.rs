@@ -3,7 +3,7 @@
 use super::number::Number;
 use super::object::Object;
 use super::string;
-use super::value::{DEPTH, Kind, Value};
+use super::value::{DEPTH, Value, ValueKind};
 use crate::error::{MetaError, MetaResult};
 use crate::json::pointer;
 
@@ -165,19 +165,19 @@ fn convert(value: &Value, place: &mut String, depth: usize) -> MetaResult<serde_
         );
     }
     Ok(match value.kind() {
-        Kind::Null => Serde::Null,
-        Kind::Bool => Serde::Bool(value.as_bool() == Some(true)),
-        Kind::NonFinite => return Err(cannot_hold(value, place)),
-        Kind::Number => Serde::Number(number(value).ok_or_else(|| cannot_hold(value, place))?),
-        Kind::String => Serde::String(value.to_text().map_err(|e| e.at(place))?.into_owned()),
-        Kind::Array => {
+        ValueKind::Null => Serde::Null,
+        ValueKind::Bool => Serde::Bool(value.as_bool() == Some(true)),
+        ValueKind::NonFinite => return Err(cannot_hold(value, place)),
+        ValueKind::Number => Serde::Number(number(value).ok_or_else(|| cannot_hold(value, place))?),
+        ValueKind::String => Serde::String(value.to_text().map_err(|e| e.at(place))?.into_owned()),
+        ValueKind::Array => {
             let mut out = Vec::new();
             for (i, element) in value.elements().into_iter().flatten().enumerate() {
                 out.push(inside(&i.to_string(), place, |place| convert(&element, place, depth - 1))?);
             }
             Serde::Array(out)
         }
-        Kind::Object => Serde::Object(members(&value.as_object().unwrap_or_default(), place, depth)?),
+        ValueKind::Object => Serde::Object(members(&value.as_object().unwrap_or_default(), place, depth)?),
     })
 }
 

@@ -33,7 +33,7 @@ pub use number::Number;
 pub use object::{Member, Object};
 pub(crate) use root::Root;
 pub(crate) use value::DEPTH;
-pub use value::{Elements, Kind, Value};
+pub use value::{Elements, Value, ValueKind};
 
 use std::ops::Range;
 use std::sync::Arc;

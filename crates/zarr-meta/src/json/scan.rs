@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::pointer;
 use super::string;
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
-use crate::error::{MetaError, MetaErrorKind, MetaResult, Position};
+use crate::error::{MetaError, MetaErrorKind, MetaResult, TextPosition};
 
 /// Objects with at most this many members are searched for duplicates pair by pair; larger ones are sorted.
 const PAIRWISE: usize = 16;
@@ -34,12 +34,12 @@ pub(super) fn scan(text: &str, depth: usize, sink: &mut dyn Sink) -> MetaResult<
 }
 
 /// Returns the line and column of byte `at`.
-pub(super) fn position(text: &[u8], at: usize) -> Position {
+pub(super) fn position(text: &[u8], at: usize) -> TextPosition {
     let before = &text[..at.min(text.len())];
     let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
     let column = before[line_start..].iter().filter(|b| **b & 0xC0 != 0x80).count() + 1;
-    Position { line, column, byte: at }
+    TextPosition { line, column, byte: at }
 }
 
 struct Scanner<'t, 's> {

@@ -9,7 +9,7 @@ use serde_core::de::{
 use serde_core::{Serialize, forward_to_deserialize_any};
 
 use super::object::{Member, Object};
-use super::value::{Elements, Kind, Value};
+use super::value::{Elements, Value, ValueKind};
 use super::{Number, pointer};
 use crate::error::{MetaError, MetaResult};
 
@@ -84,17 +84,17 @@ impl<'de> Deserializer<'de> for Value {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> MetaResult<V::Value> {
         match self.kind() {
-            Kind::Null => visitor.visit_unit(),
-            Kind::Bool => visitor.visit_bool(self.as_bool() == Some(true)),
-            Kind::NonFinite => visitor.visit_f64(match self.as_raw() {
+            ValueKind::Null => visitor.visit_unit(),
+            ValueKind::Bool => visitor.visit_bool(self.as_bool() == Some(true)),
+            ValueKind::NonFinite => visitor.visit_f64(match self.as_raw() {
                 "Infinity" => f64::INFINITY,
                 "-Infinity" => f64::NEG_INFINITY,
                 _ => f64::NAN,
             }),
-            Kind::Number => number(Number::new(self.as_raw()), visitor),
-            Kind::String => visitor.visit_string(self.to_text()?.into_owned()),
-            Kind::Array => sequence(&self, visitor),
-            Kind::Object => visitor.visit_map(Members::of(&self)),
+            ValueKind::Number => number(Number::new(self.as_raw()), visitor),
+            ValueKind::String => visitor.visit_string(self.to_text()?.into_owned()),
+            ValueKind::Array => sequence(&self, visitor),
+            ValueKind::Object => visitor.visit_map(Members::of(&self)),
         }
     }
 
@@ -117,7 +117,7 @@ impl<'de> Deserializer<'de> for Value {
         visitor: V,
     ) -> MetaResult<V::Value> {
         match self.kind() {
-            Kind::Object => visitor.visit_enum(MapAccessDeserializer::new(Members::of(&self))),
+            ValueKind::Object => visitor.visit_enum(MapAccessDeserializer::new(Members::of(&self))),
             _ => visitor.visit_enum(self.to_text()?.into_owned().into_deserializer()),
         }
     }

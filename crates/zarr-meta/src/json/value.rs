@@ -19,7 +19,7 @@ pub(crate) const DEPTH: usize = 128;
 
 /// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ValueKind {
     /// `null`
     Null,
     /// `true` or `false`
@@ -108,31 +108,31 @@ impl Value {
     }
 
     /// Returns the kind of the value.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ValueKind {
         match self.as_raw().as_bytes() {
-            [b'n', ..] => Kind::Null,
-            [b't' | b'f', ..] => Kind::Bool,
-            [b'"', ..] => Kind::String,
-            [b'[', ..] => Kind::Array,
-            [b'{', ..] => Kind::Object,
-            [b'N' | b'I', ..] | [b'-', b'I', ..] => Kind::NonFinite,
-            _ => Kind::Number,
+            [b'n', ..] => ValueKind::Null,
+            [b't' | b'f', ..] => ValueKind::Bool,
+            [b'"', ..] => ValueKind::String,
+            [b'[', ..] => ValueKind::Array,
+            [b'{', ..] => ValueKind::Object,
+            [b'N' | b'I', ..] | [b'-', b'I', ..] => ValueKind::NonFinite,
+            _ => ValueKind::Number,
         }
     }
 
     /// Whether the value is `null`.
     pub fn is_null(&self) -> bool {
-        self.kind() == Kind::Null
+        self.kind() == ValueKind::Null
     }
 
     /// Returns the value of a bool.
     pub fn as_bool(&self) -> Option<bool> {
-        (self.kind() == Kind::Bool).then(|| self.as_raw() == "true")
+        (self.kind() == ValueKind::Bool).then(|| self.as_raw() == "true")
     }
 
     /// Returns the value of a number. A bare `NaN` or `Infinity` is not a number.
     pub fn as_number(&self) -> Option<Number<'_>> {
-        (self.kind() == Kind::Number).then(|| Number::new(self.as_raw()))
+        (self.kind() == ValueKind::Number).then(|| Number::new(self.as_raw()))
     }
 
     /// Returns the text of a string.
@@ -140,7 +140,7 @@ impl Value {
     /// # Errors
     /// If the value is not a string, or has a lone surrogate escape, so it is not text.
     pub fn to_text(&self) -> MetaResult<Cow<'_, str>> {
-        if self.kind() != Kind::String {
+        if self.kind() != ValueKind::String {
             return Err(self.expected("a string"));
         }
         let raw = self.as_raw();
@@ -149,13 +149,13 @@ impl Value {
 
     /// Iterates over the elements of an array. Each is found on access.
     pub fn elements(&self) -> Option<Elements> {
-        (self.kind() == Kind::Array)
+        (self.kind() == ValueKind::Array)
             .then(|| Elements { source: Arc::clone(&self.source), at: self.start + 1 })
     }
 
     /// Returns the members of an object.
     pub fn as_object(&self) -> Option<Object> {
-        (self.kind() == Kind::Object).then(|| Object::read(&self.source, self.start))
+        (self.kind() == ValueKind::Object).then(|| Object::read(&self.source, self.start))
     }
 
     /// Returns the spelling without white space.
@@ -194,9 +194,9 @@ impl Value {
         const LONGEST: usize = 60;
         let raw = self.as_raw();
         match self.kind() {
-            Kind::Array if raw.len() > LONGEST => "a long array".to_owned(),
-            Kind::Object if raw.len() > LONGEST => "an object".to_owned(),
-            Kind::Array | Kind::Object => self.to_compact(),
+            ValueKind::Array if raw.len() > LONGEST => "a long array".to_owned(),
+            ValueKind::Object if raw.len() > LONGEST => "an object".to_owned(),
+            ValueKind::Array | ValueKind::Object => self.to_compact(),
             _ if raw.len() > LONGEST => raw.chars().take(LONGEST / 2).chain(['…']).collect(),
             _ => raw.to_owned(),
         }

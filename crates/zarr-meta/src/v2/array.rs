@@ -4,7 +4,7 @@ use zarr_traits::Limits;
 
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Document, Kind, Object, Root, Value, pointer};
+use crate::json::{Document, Object, Root, Value, ValueKind, pointer};
 use crate::lower::SEPARATOR;
 use crate::v3;
 
@@ -64,7 +64,7 @@ impl Array {
         let fill_value = optional("fill_value", "null")?;
         let order = order(&optional("order", "\"C\"")?)?;
         let compressor = match compressor.kind() {
-            Kind::Null => None,
+            ValueKind::Null => None,
             _ => Some(Codec::parse(&compressor).map_err(|e| e.at("/compressor"))?),
         };
         Ok(Self {

@@ -8,7 +8,7 @@ use zarr_traits::{DataType, Limits};
 use super::time::Time;
 use crate::diagnostic::{Code, Diagnostic, Ignore, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Kind as JsonKind, Object, Value, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
 use crate::v3::{self, Extension};
 
 /// The deepest nesting of structs.
@@ -275,14 +275,14 @@ impl Dtype {
 
     fn read(value: &Value, depth: usize, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         match value.kind() {
-            JsonKind::String => match &*value.to_text()? {
+            ValueKind::String => match &*value.to_text()? {
                 "|O" => Ok(Self::Object),
                 text => Scalar::parse(text, limits, sink).map(Self::Scalar),
             },
-            JsonKind::Array if depth == 0 => {
+            ValueKind::Array if depth == 0 => {
                 Err(MetaError::limit(format!("structs are nested deeper than {DEPTH} levels")))
             }
-            JsonKind::Array => {
+            ValueKind::Array => {
                 let mut fields = Vec::new();
                 for (i, field) in value.elements().into_iter().flatten().enumerate() {
                     let field = Field::read(&field, depth, limits, sink);

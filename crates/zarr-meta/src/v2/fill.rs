@@ -6,7 +6,7 @@ use super::dtype::{Dtype, Endian, Field, Kind, Scalar};
 use crate::diagnostic::{Below, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, base64};
-use crate::json::{Kind as JsonKind, Object, Value, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
 
 /// How strings are read as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(crate) fn lower(
 
 /// Returns the fill value of a string type. Null and 0 become `""`.
 pub(crate) fn lower_text(value: &Value, sink: &mut dyn Sink) -> MetaResult<String> {
-    if value.kind() == JsonKind::String {
+    if value.kind() == ValueKind::String {
         return Ok(value.to_text()?.into_owned());
     }
     nothing(value, "a string", sink)?;
@@ -60,7 +60,7 @@ pub(crate) fn lower_text(value: &Value, sink: &mut dyn Sink) -> MetaResult<Strin
 
 /// Returns the fill value of byte strings of variable length.
 pub(crate) fn lower_bytes(value: &Value, sink: &mut dyn Sink) -> MetaResult<Value> {
-    if value.kind() == JsonKind::String {
+    if value.kind() == ValueKind::String {
         let bytes = fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?;
         return Ok(base64::encode(&bytes).into());
     }
@@ -80,7 +80,7 @@ fn nothing(value: &Value, what: &str, sink: &mut dyn Sink) -> MetaResult<()> {
 }
 
 fn lower_number(number: &DataType, time: bool, value: &Value, sink: &mut dyn Sink) -> MetaResult<Value> {
-    let text = if value.kind() == JsonKind::String { value.to_text()? } else { "".into() };
+    let text = if value.kind() == ValueKind::String { value.to_text()? } else { "".into() };
     if text.starts_with("0x") {
         return Err(value.expected("a number: format 2 has no hexadecimal fill values"));
     }
@@ -100,7 +100,7 @@ fn lower_number(number: &DataType, time: bool, value: &Value, sink: &mut dyn Sin
 
 /// Returns the bytes of an element from base64, in which zeros at the end may be missing.
 fn bytes(size: usize, value: &Value, strings: Strings, sink: &mut dyn Sink) -> MetaResult<Vec<u8>> {
-    if value.kind() != JsonKind::String {
+    if value.kind() != ValueKind::String {
         nothing(value, "a string in base64", sink)?;
         return Ok(vec![0; size]);
     }
@@ -180,7 +180,7 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>, sink: &mut dyn Sink) ->
             out.extend(fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?);
         }
         // The little-endian bytes of the element, as zarr-python 3.1 writes them.
-        Dtype::Struct(_) if value.kind() == JsonKind::String => {
+        Dtype::Struct(_) if value.kind() == ValueKind::String => {
             let expected = || {
                 let size = size(dtype);
                 value.expected(&format!("an object with all fields, or {size} bytes in base64"))

@@ -7,11 +7,11 @@
 use zarr_traits::Limits;
 
 use super::array::Codec;
-use super::dtype::{Core, Dtype, Kind as Type, Scalar};
+use super::dtype::{Core, Dtype, Kind, Scalar};
 use crate::codecs::complete::number_of_shuffle;
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;
-use crate::json::{Kind, Object, Value, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
 
 /// The default element size of `shuffle` in numcodecs.
 const DEFAULT_SIZE: u64 = 4;
@@ -68,7 +68,7 @@ pub(super) fn shuffle(given: &Object) -> MetaResult<Member> {
 pub(crate) fn netcdf_size(dtype: &Dtype, limits: &Limits) -> Option<u64> {
     let is_netcdf = matches!(
         dtype,
-        Dtype::Scalar(Scalar { kind: Type::Core(Core::Int | Core::UInt | Core::Float) | Type::Bytes, .. })
+        Dtype::Scalar(Scalar { kind: Kind::Core(Core::Int | Core::UInt | Core::Float) | Kind::Bytes, .. })
     );
     dtype.size(limits).ok().filter(|_| is_netcdf)
 }
@@ -94,7 +94,7 @@ pub(super) fn element_size(given: &Object, netcdf: Option<u64>) -> MetaResult<Me
 
 /// Reads an integer, which may be in a string.
 fn integer(name: &'static str, value: Value) -> MetaResult<Member> {
-    if value.kind() != Kind::String {
+    if value.kind() != ValueKind::String {
         return Ok(Member::defined(name, value));
     }
     let wrong = || value.expected("an integer").at(&pointer::join("", name));

@@ -7,7 +7,7 @@ use super::{Extension, lint};
 use crate::diagnostic::{Below, Capped, Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Document, Kind, Object, Value, pointer};
+use crate::json::{Document, Object, Value, ValueKind, pointer};
 
 const KNOWN: &[&str] = &[
     "zarr_format",
@@ -269,8 +269,8 @@ fn dimension_names(
         return Err(MetaError::invalid(message).at(PLACE));
     }
     let name = |(i, element): (usize, Value)| match element.kind() {
-        Kind::Null => Ok(None),
-        Kind::String => {
+        ValueKind::Null => Ok(None),
+        ValueKind::String => {
             element.to_text().map(|t| Some(t.into_owned())).map_err(|e| e.at(&pointer::element(PLACE, i)))
         }
         _ => Err(element.expected("a string or null").at(&pointer::element(PLACE, i))),

@@ -6,7 +6,7 @@ use zarr_traits::extension::Spec;
 
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;
-use crate::json::{Kind, Object, Value, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
 
 /// The value at one of the five extension points: `data_type`, `chunk_grid`, `chunk_key_encoding`, a codec or a storage
 /// transformer. It is read, but not interpreted.
@@ -72,7 +72,7 @@ impl Extension {
 
     /// Like [`parse`](Self::parse), but without a report about the member `beside`, which is left to resolving.
     pub(super) fn parse_with(value: &Value, beside: Option<&str>, sink: &mut dyn Sink) -> MetaResult<Self> {
-        if value.kind() == Kind::String {
+        if value.kind() == ValueKind::String {
             let name = value.to_text()?.into_owned();
             return Ok(Self { name, configuration: None, must_understand: None, value: value.clone() });
         }
@@ -94,7 +94,7 @@ impl Extension {
         let name = name.ok_or_else(|| value.expected("an object with a name"))?;
         let name = name.to_text().map_err(|e| e.at("/name"))?.into_owned();
         if let Some(configuration) = &configuration
-            && configuration.kind() != Kind::Object
+            && configuration.kind() != ValueKind::Object
         {
             return Err(configuration.expected("an object").at("/configuration"));
         }
@@ -140,7 +140,7 @@ impl Extension {
 
     /// Whether the extension is given as a plain string.
     pub fn is_short_hand(&self) -> bool {
-        self.value.kind() == Kind::String
+        self.value.kind() == ValueKind::String
     }
 
     /// Returns the member `name` of the extension object itself, where drafts of version 3 had some.

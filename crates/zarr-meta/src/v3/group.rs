@@ -7,7 +7,7 @@ use super::node::{Node, NodeType, waived};
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Document, Kind, Object, Value, pointer};
+use crate::json::{Document, Object, Value, ValueKind, pointer};
 
 const KNOWN: &[&str] = &["zarr_format", "node_type", "attributes", "consolidated_metadata"];
 
@@ -134,7 +134,7 @@ fn consolidated(value: &Value, sink: &mut dyn Sink) -> MetaResult<Option<Value>>
         sink.report(Diagnostic::new(Code::ConsolidatedForm, place, message))
     };
     let inline = object.get("kind").is_some_and(|k| k.to_text().is_ok_and(|k| k == "inline"));
-    let metadata = object.get("metadata").filter(|m| m.kind() == Kind::Object);
+    let metadata = object.get("metadata").filter(|m| m.kind() == ValueKind::Object);
     let (true, Some(metadata)) = (inline, metadata) else {
         if waived(value) {
             report("", "expected kind \"inline\" and an object metadata, ignored")?;

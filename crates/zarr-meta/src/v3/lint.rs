@@ -7,7 +7,7 @@ use super::sharding::Sharding;
 use super::{ArrayDocument, Extension, GroupDocument};
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::MetaResult;
-use crate::json::{Kind, Object, Value, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
 use crate::known::{in_zarr_python, is_registered};
 
 /// The largest integer up to which all integers are exact in JavaScript.
@@ -131,7 +131,7 @@ pub(crate) fn attributes(attributes: &Object, sink: &mut dyn Sink) -> MetaResult
     let mut todo: Vec<(String, Value)> = vec![("/attributes".to_owned(), attributes.to_value())];
     while let Some((place, value)) = todo.pop() {
         match value.kind() {
-            Kind::Number => {
+            ValueKind::Number => {
                 let number = value.as_number().filter(|n| n.is_plain_integer());
                 let small = |n: i128| (-EXACT_IN_A_DOUBLE..=EXACT_IN_A_DOUBLE).contains(&n);
                 if number.is_some_and(|n| !n.to_integer().is_some_and(small)) {
@@ -139,11 +139,11 @@ pub(crate) fn attributes(attributes: &Object, sink: &mut dyn Sink) -> MetaResult
                     sink.report(Diagnostic::new(Code::LargeInteger, place, message))?;
                 }
             }
-            Kind::Array => {
+            ValueKind::Array => {
                 let elements = value.elements().into_iter().flatten();
                 todo.extend(elements.enumerate().map(|(i, v)| (pointer::element(&place, i), v)));
             }
-            Kind::Object => {
+            ValueKind::Object => {
                 for member in value.as_object().unwrap_or_default().members() {
                     let name = member.name_lossy();
                     let place = pointer::join(&place, &name);

@@ -6,7 +6,7 @@ use super::{ArrayDocument, GroupDocument};
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{DEPTH, Document, Kind, Object, Value, pointer};
+use crate::json::{DEPTH, Document, Object, Value, ValueKind, pointer};
 
 /// The document of an array or of a group.
 #[derive(Debug, Clone)]
@@ -119,7 +119,9 @@ impl Node {
                 let message = "expected an object, found null, read as {}";
                 sink.report(Diagnostic::new(Code::NullAttributes, "/attributes", message))?;
             }
-            Some(v) if v.kind() != Kind::Object => return Err(v.expected("an object").at("/attributes")),
+            Some(v) if v.kind() != ValueKind::Object => {
+                return Err(v.expected("an object").at("/attributes"));
+            }
             _ => {}
         }
         Ok((Self { document, members }, kind))
@@ -208,7 +210,7 @@ pub(crate) fn required(members: &Object, place: &str) -> MetaResult<Value> {
 
 /// Returns attributes that may be written: an object without bare `NaN` and lone surrogates.
 pub(crate) fn writable(attributes: &Value) -> MetaResult<Value> {
-    if attributes.kind() != Kind::Object {
+    if attributes.kind() != ValueKind::Object {
         return Err(attributes.expected("an object").at("/attributes"));
     }
     // The document around the attributes is one more level.

@@ -8,7 +8,7 @@ use zarr_array::traits::store::ReadVersion;
 use zarr_array::traits::{ByteRange, Key, Prefix, Storage};
 use zarr_array::{ArrayError, ArrayErrorKind, ArrayResult, Limits, Registry};
 use zarr_hierarchy::{Format, Group};
-use zarr_meta::consolidated::{Form, Index};
+use zarr_meta::consolidated::{ConsolidatedForm, ConsolidatedIndex};
 use zarr_meta::{ArrayMeta, DocumentName, Documents, Ignore, MetaError, NodeMeta};
 
 use super::conflict;
@@ -20,7 +20,7 @@ use crate::part::Part;
 pub(super) struct Holders {
     storage: Storage,
     registry: Registry,
-    form: Form,
+    form: ConsolidatedForm,
     /// The document of an array that has its shape.
     name: DocumentName,
     places: Vec<(Prefix, Key)>,
@@ -29,7 +29,7 @@ pub(super) struct Holders {
 impl Holders {
     /// Returns the places for a group. Makes no request.
     pub(super) fn above(group: &Group) -> XarrayResult<Self> {
-        let form = Form::of(group.format());
+        let form = ConsolidatedForm::of(group.format());
         let mut groups = node::above(group.prefix());
         if !groups.contains(group.prefix()) {
             groups.push(group.prefix().clone());
@@ -131,7 +131,7 @@ impl Holders {
         if !self.form.is_held(content, &limits) {
             return unchanged();
         }
-        let Some(mut index) = Index::held(self.form, content, &limits, &mut Ignore)? else {
+        let Some(mut index) = ConsolidatedIndex::held(self.form, content, &limits, &mut Ignore)? else {
             return unchanged();
         };
         for part in parts {
@@ -148,7 +148,7 @@ impl Holders {
 
     /// Returns the length of an array in a holder.
     fn length(&self, group: &Prefix, part: &Part, content: &[u8]) -> XarrayResult<Option<u64>> {
-        let index = Index::held(self.form, content, &Limits::default(), &mut Ignore)?;
+        let index = ConsolidatedIndex::held(self.form, content, &Limits::default(), &mut Ignore)?;
         let array = index.map_or(Ok(None), |index| self.array(&index, group, part))?;
         Ok(array.and_then(|(_, meta)| meta.shape().get(part.axis?).copied()))
     }
@@ -156,7 +156,7 @@ impl Holders {
     /// Returns the metadata of an array in an index, and its key.
     fn array(
         &self,
-        index: &Index,
+        index: &ConsolidatedIndex,
         group: &Prefix,
         part: &Part,
     ) -> Result<Option<(String, ArrayMeta)>, MetaError> {

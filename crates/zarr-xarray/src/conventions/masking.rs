@@ -1,6 +1,6 @@
 //! Missing values and packing of numbers: `_FillValue`, `missing_value`, `_Unsigned`, `scale_factor`, `add_offset`.
 
-use zarr_meta::json::{Kind, Value};
+use zarr_meta::json::{Value, ValueKind};
 
 use super::Work;
 use crate::attribute::{alone, number};
@@ -64,7 +64,7 @@ impl Work<'_> {
             }
             (None, _) => self.found(Code::UnsignedIgnored, format!("_Unsigned is {value}")),
             (Some(unsigned), Some(twin)) if unsigned != of.is_unsigned() => {
-                if value.kind() == Kind::Bool || self.attributes.contains("missing_value") {
+                if value.kind() == ValueKind::Bool || self.attributes.contains("missing_value") {
                     self.found(Code::UnsignedMissing, format!("_Unsigned is {value}"));
                 }
                 return twin;
@@ -118,7 +118,7 @@ impl Work<'_> {
         if factor.is_none() && !value.is_null() {
             return Err(XarrayError::invalid(format!("{name} is {value}, expected a finite number")));
         }
-        if value.is_null() || value.kind() == Kind::String {
+        if value.is_null() || value.kind() == ValueKind::String {
             self.found(Code::FactorSpelling, format!("{name} is {value}"));
         }
         Ok(factor)

@@ -1,6 +1,6 @@
 //! The checks of one array: names of dimensions, missing values, packing, time units.
 
-use zarr_meta::json::{Kind, Value};
+use zarr_meta::json::{Value, ValueKind};
 use zarr_meta::{DataType, Format, Ignore, fill};
 
 use super::{Array, Cf, Group, LABELLED, Nz, Report, Xarray};
@@ -32,7 +32,7 @@ pub(super) fn check(group: &Group<'_>, array: &Array<'_>, report: &mut Report<'_
 
 fn is_bare(value: &Value) -> bool {
     let mut elements = value.elements().into_iter().flatten();
-    value.kind() == Kind::NonFinite || elements.any(|element| element.kind() == Kind::NonFinite)
+    value.kind() == ValueKind::NonFinite || elements.any(|element| element.kind() == ValueKind::NonFinite)
 }
 
 /// Names of dimensions and of the array.
@@ -85,7 +85,7 @@ fn missing_values(array: &Array<'_>, report: &mut Report<'_>) {
             report.error(&[Xarray], path, Code::FillValueSpelling, message);
         }
         let is_float = matches!(array.kind, ElementKind::Number(of) if of.is_float());
-        if is_float && value.kind() == Kind::String {
+        if is_float && value.kind() == ValueKind::String {
             let message = format!("_FillValue is the text {value}, and NZ has a number");
             report.warning(&[Nz], path, Code::FillValueSpelling, message);
         }

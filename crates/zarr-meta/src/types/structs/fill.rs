@@ -9,7 +9,7 @@ use super::{Field, Form, StructType};
 use crate::diagnostic::{Below, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::fill;
-use crate::json::{Kind, Object, Value, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
 use crate::types::{not_an_element, of_size};
 
 impl StructType {
@@ -17,7 +17,7 @@ impl StructType {
     pub(crate) fn read_fill(&self, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
         let bytes = match value.as_object() {
             Some(object) => self.read_object(&object, sink)?,
-            None if value.kind() == Kind::String => self.read_base64(value, sink)?,
+            None if value.kind() == ValueKind::String => self.read_base64(value, sink)?,
             None => return Err(value.expected("an object with all fields")),
         };
         Ok(FillValue::from_bytes(bytes))
