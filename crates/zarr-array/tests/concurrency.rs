@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{self, Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::{Cpu, Job, NdVec, Spawn, Storage, block_on, standard};
+use zarr_array::{Cpu, NdVec, Spawn, Storage, block_on, standard};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
@@ -219,7 +219,7 @@ fn lose(odd: Odd, rival: Array, times: usize) {
 struct Counted(Arc<AtomicUsize>);
 
 impl Spawn for Counted {
-    fn spawn(&self, job: Job) {
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         self.0.fetch_add(1, Ordering::SeqCst);
         thread::spawn(job);
     }

@@ -10,7 +10,7 @@ use zarr_array::blocking::Array;
 use zarr_array::traits::extension::{ChunkGridEntry, Entry};
 use zarr_array::traits::{ChunkGrid, ChunkRun, Storage};
 use zarr_array::{
-    ArrayError, ArrayErrorKind, Cpu, CutElements, EmptyChunks, Job, NdVec, PartialWrites, Spawn, block_on,
+    ArrayError, ArrayErrorKind, Cpu, CutElements, EmptyChunks, NdVec, PartialWrites, Spawn, block_on,
     standard,
 };
 use zarr_store::MemoryStore;
@@ -221,7 +221,7 @@ fn puts_are_bounded_like_gets() {
 struct Closed;
 
 impl Spawn for Closed {
-    fn spawn(&self, job: Job) {
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         drop(job);
     }
     fn width(&self) -> usize {
@@ -244,7 +244,7 @@ fn a_pool_that_drops_its_jobs_causes_an_error_and_no_hang() {
 struct Nervous;
 
 impl Spawn for Nervous {
-    fn spawn(&self, job: Job) {
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         std::thread::spawn(job);
     }
     fn width(&self) -> usize {

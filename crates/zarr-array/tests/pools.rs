@@ -8,7 +8,7 @@ use crate::common::{self, Odd, meta, numbers, sharded};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use zarr_array::blocking::Array;
-use zarr_array::{Cpu, Job, Spawn, Storage, standard};
+use zarr_array::{Cpu, Spawn, Storage, standard};
 use zarr_store::MemoryStore;
 
 /// The adapter that `Spawn` describes.
@@ -16,7 +16,7 @@ use zarr_store::MemoryStore;
 struct Rayon(Arc<ThreadPool>);
 
 impl Spawn for Rayon {
-    fn spawn(&self, job: Job) {
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         self.0.spawn_fifo(job);
     }
 
@@ -83,7 +83,7 @@ fn slabs_from_workers(count: u16) {
 struct Stuck;
 
 impl Spawn for Stuck {
-    fn spawn(&self, job: Job) {
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         std::mem::forget(job);
     }
 

@@ -9,7 +9,7 @@ use zarr_array::meta::path::check_new_path;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::store::Listed;
 use zarr_array::traits::{Key, Limits, Prefix, StoreErrorKind};
-use zarr_array::{ArrayErrorKind, Consolidated, ExistingNode, Format, Storage};
+use zarr_array::{ArrayErrorKind, ConsolidatedPolicy, ExistingNode, Format, Storage};
 
 use crate::erase::{EraseOptions, erase};
 use crate::error::{HierarchyError, HierarchyResult};
@@ -48,7 +48,7 @@ impl CopyOptions {
 
     /// Sets what happens to consolidated metadata above the destination.
     #[must_use]
-    pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
+    pub fn consolidated(mut self, consolidated: ConsolidatedPolicy) -> Self {
         self.writing.consolidated = consolidated;
         self
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::{Prefix, store::Listed};
-use zarr_array::{ArrayErrorKind, Consolidated, CreateOptions, ExistingNode, node};
+use zarr_array::{ArrayErrorKind, ConsolidatedPolicy, CreateOptions, ExistingNode, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::Group;
@@ -71,7 +71,7 @@ impl Group {
             self.check_no_chunks(levels.values().flatten()).await?;
         }
         let mut each = writing.clone();
-        each.consolidated = Consolidated::Keep;
+        each.consolidated = ConsolidatedPolicy::Keep;
         for level in levels.values() {
             let created = level.iter().map(|(prefix, meta)| {
                 let each = &each;

@@ -2,7 +2,7 @@
 
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
-use zarr_array::{Consolidated, Storage};
+use zarr_array::{ConsolidatedPolicy, Storage};
 
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::Group;
@@ -29,7 +29,7 @@ impl EraseOptions {
 
     /// Sets what happens to consolidated metadata above the node.
     #[must_use]
-    pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
+    pub fn consolidated(mut self, consolidated: ConsolidatedPolicy) -> Self {
         self.writing.consolidated = consolidated;
         self
     }

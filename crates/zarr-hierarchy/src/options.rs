@@ -1,7 +1,7 @@
 //! The options for opening a group.
 
 use zarr_array::node::Writing;
-use zarr_array::{Consolidated, Format, Limits};
+use zarr_array::{ConsolidatedPolicy, Format, Limits};
 
 /// Whether the consolidated metadata of a group is used. It is trusted: nodes that it does not name are not found, and
 /// its documents replace those in the store.
@@ -100,7 +100,7 @@ impl GroupOptions {
 
     /// Sets what happens to consolidated metadata above a node that is created, changed or erased.
     #[must_use]
-    pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
+    pub fn consolidated(mut self, consolidated: ConsolidatedPolicy) -> Self {
         self.writing.consolidated = consolidated;
         self
     }

@@ -77,7 +77,7 @@ fn changes_cost_what_is_documented() {
     let mut x = root.array("a/b/x").unwrap();
     let used = cost(&counting, || x.edit_attributes(|a| a.set("n", 1)).unwrap());
     assert_eq!((used.reads, used.puts), (1 + 3, 1), "the document, and the three groups above");
-    let mut alone = root.array("a/b/x").unwrap().with_consolidated(zarr_hierarchy::Consolidated::Keep);
+    let mut alone = root.array("a/b/x").unwrap().with_consolidated(zarr_hierarchy::ConsolidatedPolicy::Keep);
     let used = cost(&counting, || alone.edit_attributes(|a| a.set("n", 2)).unwrap());
     assert_eq!((used.reads, used.puts), (1, 1));
     root.consolidate().unwrap();

@@ -551,11 +551,11 @@ fn changes_update_consolidated_metadata() {
         assert_eq!(names(&root.children().unwrap()), ["a", "b"], "this handle has created it");
         fresh().erase("a").unwrap();
         assert_eq!(fresh().walk().map(|c| c.path()).collect::<Vec<_>>(), ["/b", "/b/c"]);
-        let drops = GroupOptions::new().consolidated(zarr_hierarchy::Consolidated::Drop);
+        let drops = GroupOptions::new().consolidated(zarr_hierarchy::ConsolidatedPolicy::Drop);
         open_with(&storage, drops).create_group("d").unwrap();
         assert!(!open(&storage).is_consolidated());
         open(&storage).consolidate().unwrap();
-        let keeps = GroupOptions::new().consolidated(zarr_hierarchy::Consolidated::Keep);
+        let keeps = GroupOptions::new().consolidated(zarr_hierarchy::ConsolidatedPolicy::Keep);
         open_with(&storage, keeps).create_group("e").unwrap();
         assert_eq!(again().check_consolidated().unwrap().unwrap().len(), 1, "as requested");
         again().remove_consolidated().unwrap();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_array::{Array, ArrayResult, Consolidated};
+use zarr_array::{Array, ArrayResult, ConsolidatedPolicy};
 use zarr_meta::json::Object;
 
 use crate::dataset::Dataset;
@@ -34,7 +34,7 @@ impl Part {
             let variable = dataset.variable(name)?;
             let axis = variable.plan.dimensions.iter().position(|own| Some(own.as_str()) == dimension);
             let added = check(&variable, &new, axis)?;
-            let array = variable.reader()?.array.clone().with_consolidated(Consolidated::Keep);
+            let array = variable.reader()?.array.clone().with_consolidated(ConsolidatedPolicy::Keep);
             let elements = variable.encode_part(new.values)?;
             let part = Self { name: name.to_owned(), array, axis, elements };
             if axis.is_none() && dataset.shared.is_index(name) {

@@ -1,7 +1,7 @@
 //! Gives back the ranges that dead writers have reserved.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::Consolidated;
+use zarr_array::ConsolidatedPolicy;
 
 use crate::dataset::Dataset;
 use crate::encode::AT_ONCE;
@@ -43,7 +43,7 @@ impl Dataset {
         let shortened = async {
             let variable = self.variable(name)?;
             // Consolidated metadata has the length already.
-            let mut array = variable.reader()?.array.clone().with_consolidated(Consolidated::Keep);
+            let mut array = variable.reader()?.array.clone().with_consolidated(ConsolidatedPolicy::Keep);
             let shape = array.shape().to_vec();
             // Reserves nothing, and so tells the stored length.
             array.extend(axis, 0).await?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use zarr_conformance::instruments::{Fault, Faulty, Network, Simulated};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::traits::store::Op;
-use zarr_hierarchy::zarr_array::{Consolidated, NdVec, Storage, block_on, standard};
+use zarr_hierarchy::zarr_array::{ConsolidatedPolicy, NdVec, Storage, block_on, standard};
 use zarr_hierarchy::{GroupOptions, UseConsolidated};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
@@ -120,7 +120,7 @@ fn an_append_that_waits_in_vain_says_so() {
     let group = Group::open(storage.clone(), "/", &standard()).unwrap();
     block_on(async {
         let array = group.array("time").unwrap().into_async();
-        array.with_consolidated(Consolidated::Keep).extend(0, 1).await.unwrap();
+        array.with_consolidated(ConsolidatedPolicy::Keep).extend(0, 1).await.unwrap();
     });
     let error = open(&storage).append_with("time", days(3, 4), BRIEFLY).unwrap_err();
     let text = error.to_string();

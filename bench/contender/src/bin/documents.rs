@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use zarr_array::blocking::Array;
-use zarr_array::{ArrayMeta, Consolidated, DataType, Storage, block_on, standard};
+use zarr_array::{ArrayMeta, ConsolidatedPolicy, DataType, Storage, block_on, standard};
 use zarr_hierarchy::blocking::Group;
 use zarr_store_fs::{Durability, FsStore};
 
@@ -88,7 +88,7 @@ fn make(storage: &Storage, count: u64) -> Result<()> {
 /// Replaces the document of an array.
 fn edit(storage: &Storage, number: u64, value: u64) -> Result<()> {
     let array = Array::open(storage.clone(), &format!("/{number}"), &standard())?;
-    let mut array = array.with_consolidated(Consolidated::Keep);
+    let mut array = array.with_consolidated(ConsolidatedPolicy::Keep);
     Ok(array.edit_attributes(|attributes| attributes.set("run", value))?)
 }
 

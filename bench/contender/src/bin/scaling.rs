@@ -23,7 +23,7 @@ use clock::timed;
 use serde_json::{Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::meta::NodeMeta;
-use zarr_array::{ArrayMeta, Consolidated, Cpu, DataType, Limits, NdVec, Storage, standard};
+use zarr_array::{ArrayMeta, ConsolidatedPolicy, Cpu, DataType, Limits, NdVec, Storage, standard};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{GroupOptions, UseConsolidated};
 use zarr_store::MemoryStore;
@@ -171,7 +171,7 @@ impl Bench {
             let storage = Storage::from(MemoryStore::new());
             let mut limits = Limits::default();
             limits.metadata_bytes = 1 << 30;
-            let options = GroupOptions::new().consolidated(Consolidated::Keep).limits(limits);
+            let options = GroupOptions::new().consolidated(ConsolidatedPolicy::Keep).limits(limits);
             Group::create(storage.clone(), "/", &standard())?;
             let mut root = Group::open_with(storage.clone(), "/", &standard(), &options)?;
             let meta = ArrayMeta::builder([1000, 721, 1440], DataType::Float32).chunks([10, 100, 100]);

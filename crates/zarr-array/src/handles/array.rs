@@ -21,7 +21,7 @@ use crate::io::core::Core;
 use crate::io::rows::read_rows;
 use crate::io::versioned::Indexes;
 use crate::io::{read, write};
-use crate::node::Consolidated;
+use crate::node::ConsolidatedPolicy;
 use crate::plan::chunks::{Chunk, Chunks, blocks};
 use crate::run::cpu::Cpu;
 use crate::run::progress::Progress;
@@ -50,7 +50,7 @@ pub struct Array {
     pub(crate) registry: Registry,
     /// The storage that holds the metadata document.
     pub(crate) node: Storage,
-    pub(crate) consolidated: Consolidated,
+    pub(crate) consolidated: ConsolidatedPolicy,
     pub(crate) diagnostics: Arc<[Diagnostic]>,
 }
 

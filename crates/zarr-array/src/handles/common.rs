@@ -332,7 +332,7 @@ macro_rules! common_methods {
         ///
         /// By default it is kept up to date: every change reads each parent group once, all at the same time.
         #[must_use]
-        pub fn with_consolidated(self, consolidated: Consolidated) -> Self {
+        pub fn with_consolidated(self, consolidated: ConsolidatedPolicy) -> Self {
             self.with(|array| array.consolidated = consolidated)
         }
     };

@@ -9,7 +9,7 @@ use crate::handles::array::Array;
 use crate::handles::metadata::same_array;
 use crate::handles::open::OpenOptions;
 use crate::node;
-use crate::node::{Consolidated, ExistingNode, Writing};
+use crate::node::{ConsolidatedPolicy, ExistingNode, Writing};
 use crate::values::NdVec;
 
 /// Options for creating an array.
@@ -55,7 +55,7 @@ impl CreateOptions {
 
     /// Sets what happens to consolidated metadata in parent groups.
     #[must_use]
-    pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
+    pub fn consolidated(mut self, consolidated: ConsolidatedPolicy) -> Self {
         self.writing.consolidated = consolidated;
         self
     }

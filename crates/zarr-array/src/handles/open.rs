@@ -11,7 +11,7 @@ use crate::io::core::Core;
 use crate::io::versioned;
 use crate::io::versioned::Indexes;
 use crate::node;
-use crate::node::Consolidated;
+use crate::node::ConsolidatedPolicy;
 use crate::run::cpu::Cpu;
 use crate::settings::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 
@@ -186,7 +186,7 @@ impl OpenOptions {
             meta: Arc::new(meta),
             registry: registry.clone(),
             node: storage,
-            consolidated: Consolidated::default(),
+            consolidated: ConsolidatedPolicy::default(),
             diagnostics: diagnostics.into(),
         })
     }

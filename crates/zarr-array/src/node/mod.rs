@@ -10,7 +10,7 @@ mod step;
 pub use create::{ExistingNode, create, create_above, create_in_empty, put_new};
 pub use edit::{edit, edit_document};
 pub use erase::erase;
-pub use step::{Consolidated, above, refresh, refresh_all};
+pub use step::{ConsolidatedPolicy, above, refresh, refresh_all};
 
 pub use crate::run::on_threads;
 
@@ -38,7 +38,7 @@ pub struct Writing {
     /// [`PartialWrites::Unchecked`] is for a single writer.
     pub partial_writes: PartialWrites,
     /// What happens to consolidated metadata in the groups above the node.
-    pub consolidated: Consolidated,
+    pub consolidated: ConsolidatedPolicy,
 }
 
 /// Reads the documents of the node at `prefix`, in the order of [`Documents::steps`]: one request for `zarr.json`; if

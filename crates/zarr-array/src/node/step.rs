@@ -17,7 +17,7 @@ use crate::run::back_off::{ATTEMPTS, BackOff};
 /// metadata hides the change from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Consolidated {
+pub enum ConsolidatedPolicy {
     /// It is brought up to date.
     #[default]
     Update,
@@ -76,13 +76,13 @@ pub(super) async fn refresh_in(
     format: Format,
     how: &Writing,
 ) -> ArrayResult<()> {
-    if how.consolidated == Consolidated::Keep || format == Format::V1 {
+    if how.consolidated == ConsolidatedPolicy::Keep || format == Format::V1 {
         return Ok(());
     }
     let holders = groups.iter().map(|group| holder(storage, group, format, how));
     let holders = try_join_all(holders).await.map_err(|e| {
         let message = "the node is changed, but the groups above it cannot be searched for consolidated metadata; \
-                       `Consolidated::Keep` does not search them";
+                       `ConsolidatedPolicy::Keep` does not search them";
         e.while_doing(message.to_owned())
     })?;
     for (group, key) in groups.iter().zip(holders) {
@@ -157,7 +157,7 @@ async fn changed(
     how: &Writing,
     old: &[u8],
 ) -> ArrayResult<Option<Option<String>>> {
-    if how.consolidated == Consolidated::Drop {
+    if how.consolidated == ConsolidatedPolicy::Drop {
         return Ok(Some(ConsolidatedForm::of(format).without(old, &how.limits)?));
     }
     let index = ConsolidatedIndex::held(ConsolidatedForm::of(format), old, &how.limits, &mut Ignore)?;

@@ -8,9 +8,6 @@ use std::thread;
 
 use zarr_traits::Storage;
 
-/// A function to run on a worker.
-pub type Job = Box<dyn FnOnce() + Send>;
-
 /// A thread pool, for example an adapter to rayon with `rayon::spawn_fifo(job)` and `rayon::current_num_threads()`.
 ///
 /// Blocking calls (of [`blocking`](crate::blocking)) may be made from a worker of the pool. The calling thread does all
@@ -21,7 +18,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// write holds.
 pub trait Spawn: Send + Sync + fmt::Debug {
     /// Runs `job` on a worker, after earlier jobs. Must not run it on the calling thread.
-    fn spawn(&self, job: Job);
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>);
 
     /// The number of workers.
     fn width(&self) -> usize;
@@ -115,7 +112,7 @@ struct Rayon;
 
 #[cfg(feature = "rayon")]
 impl Spawn for Rayon {
-    fn spawn(&self, job: Job) {
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         rayon::spawn_fifo(job);
     }
 
@@ -135,7 +132,7 @@ struct Queue {
 
 #[derive(Default)]
 struct State {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<Box<dyn FnOnce() + Send>>,
     started: usize,
     idle: usize,
     closed: bool,
@@ -178,7 +175,7 @@ impl Queue {
 }
 
 impl Spawn for Pool {
-    fn spawn(&self, job: Job) {
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         let mut state = self.0.lock();
         state.jobs.push_back(job);
         if state.idle < state.jobs.len() && state.started < self.0.width {

@@ -32,7 +32,7 @@ use crate::handles::resize::CutElements;
 use crate::io::chunk_cache::ChunkCache;
 use crate::io::versioned::Indexes;
 use crate::io::{read, write};
-use crate::node::Consolidated;
+use crate::node::ConsolidatedPolicy;
 use crate::plan::chunks::{Chunk, Chunks, blocks};
 use crate::run::cpu::Cpu;
 use crate::run::progress::Progress;
