@@ -9,7 +9,7 @@ mod c_blosc;
 
 use std::time::Instant;
 
-use zarr_blosc::{Compressor, Frame, Settings, Shuffle, State, encode};
+use zarr_blosc::{BloscMemory, Compressor, Frame, Settings, Shuffle, encode};
 
 /// Whether times count: `cargo bench` says so.
 fn is_measured() -> bool {
@@ -72,7 +72,7 @@ fn main() {
 fn measure(compressor: Compressor, shuffle: Shuffle, typesize: usize, content: &[u8]) {
     let mut settings = Settings::default();
     (settings.compressor, settings.shuffle, settings.typesize) = (compressor, shuffle, typesize);
-    let (mut state, mut frame, mut back) = (State::new(), Vec::new(), vec![0; content.len()]);
+    let (mut state, mut frame, mut back) = (BloscMemory::new(), Vec::new(), vec![0; content.len()]);
     let mut back_in_c = back.clone();
     encode(&settings, content, &mut frame, &mut state).unwrap();
     let mut frame_in_c = c_blosc::encode(&settings, content);

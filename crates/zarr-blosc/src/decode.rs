@@ -7,7 +7,7 @@ use crate::compressor::{Compressors, Format};
 use crate::error::{Error, ErrorKind, room, too_large};
 use crate::header::{Header, OVERHEAD, Shuffle};
 use crate::shuffle::unshuffle;
-use crate::{Compressor, State};
+use crate::{BloscMemory, Compressor};
 
 /// A frame with a valid header and the length that the header states.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ impl<'a> Frame<'a> {
     /// [`ErrorKind::Corrupt`] if a block is damaged, [`ErrorKind::TooLarge`] if `dst` has another length,
     /// [`ErrorKind::Unsupported`] if this build does not contain the compressor, [`ErrorKind::LimitExceeded`] if there
     /// is no memory for a block.
-    pub fn decode(&self, dst: &mut [u8], state: &mut State) -> Result<(), Error> {
+    pub fn decode(&self, dst: &mut [u8], memory: &mut BloscMemory) -> Result<(), Error> {
         if dst.len() != self.len() {
             return Err(too_large(self.len()));
         }
@@ -67,7 +67,7 @@ impl<'a> Frame<'a> {
             return Ok(());
         }
         for (number, block) in dst.chunks_mut(self.header.blocksize.max(1)).enumerate() {
-            self.decode_block(number, block, &mut state.shuffled, &mut state.compressors)?;
+            self.decode_block(number, block, &mut memory.shuffled, &mut memory.compressors)?;
         }
         Ok(())
     }
@@ -77,7 +77,12 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// As [`decode`](Self::decode); [`ErrorKind::TooLarge`] also if `range` exceeds the content.
-    pub fn decode_part(&self, range: Range<usize>, dst: &mut [u8], state: &mut State) -> Result<(), Error> {
+    pub fn decode_part(
+        &self,
+        range: Range<usize>,
+        dst: &mut [u8],
+        memory: &mut BloscMemory,
+    ) -> Result<(), Error> {
         if range.start > range.end || range.end > self.len() || dst.len() != range.end - range.start {
             let message = format!(
                 "bytes {range:?} of a frame of {} bytes do not fit into {} bytes",
@@ -97,10 +102,10 @@ impl<'a> Frame<'a> {
             let end = block.end.min(range.end);
             let (part, behind) = rest.split_at_mut(end - at);
             if part.len() == block.len() {
-                self.decode_block(number, part, &mut state.shuffled, &mut state.compressors)?;
+                self.decode_block(number, part, &mut memory.shuffled, &mut memory.compressors)?;
             } else {
-                let whole = room(&mut state.block, block.len())?;
-                self.decode_block(number, whole, &mut state.shuffled, &mut state.compressors)?;
+                let whole = room(&mut memory.block, block.len())?;
+                self.decode_block(number, whole, &mut memory.shuffled, &mut memory.compressors)?;
                 part.copy_from_slice(&whole[at - block.start..end - block.start]);
             }
             (rest, at) = (behind, end);

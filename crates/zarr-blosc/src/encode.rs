@@ -5,7 +5,7 @@ use crate::compressor::Compressor;
 use crate::error::{Error, ErrorKind, reserve, room};
 use crate::header::{FEWEST, Header, MAX_BLOCK, MAX_CONTENT, MAX_TYPESIZE, OVERHEAD, Shuffle, can_split};
 use crate::shuffle::shuffle;
-use crate::{State, compressor::Compressors};
+use crate::{BloscMemory, compressor::Compressors};
 
 /// The smallest block size that is chosen for compressed content, before the level changes it.
 const BASE: usize = 32 << 10;
@@ -37,13 +37,13 @@ impl Default for Settings {
 /// Appends `src` as a frame to `out`. The frame exceeds `src` by at most [`OVERHEAD`] bytes.
 ///
 /// ```
-/// use zarr_blosc::{Compressor, Settings, State, encode};
+/// use zarr_blosc::{BloscMemory, Compressor, Settings, encode};
 ///
 /// let mut settings = Settings::default();
 /// settings.compressor = Compressor::BloscLz;
 /// settings.typesize = 4;
 /// let mut frame = Vec::new();
-/// encode(&settings, &[0; 40_000], &mut frame, &mut State::new())?;
+/// encode(&settings, &[0; 40_000], &mut frame, &mut BloscMemory::new())?;
 /// assert!(frame.len() < 1000);
 /// # Ok::<(), zarr_blosc::Error>(())
 /// ```
@@ -51,7 +51,12 @@ impl Default for Settings {
 /// # Errors
 /// [`ErrorKind::LimitExceeded`] if `src` exceeds [`MAX_CONTENT`] or there is no memory, [`ErrorKind::Unsupported`] if
 /// this build does not contain the compressor.
-pub fn encode(settings: &Settings, src: &[u8], out: &mut Vec<u8>, state: &mut State) -> Result<(), Error> {
+pub fn encode(
+    settings: &Settings,
+    src: &[u8],
+    out: &mut Vec<u8>,
+    memory: &mut BloscMemory,
+) -> Result<(), Error> {
     if src.len() > MAX_CONTENT {
         let message = format!("{} bytes exceed the limit of a frame, {MAX_CONTENT} bytes", src.len());
         return Err(Error::new(ErrorKind::LimitExceeded, message));
@@ -63,7 +68,7 @@ pub fn encode(settings: &Settings, src: &[u8], out: &mut Vec<u8>, state: &mut St
     reserve(out, src.len() + OVERHEAD)?;
     let mut header = header(settings, src.len());
     let start = out.len();
-    if !header.stored && !write_blocks(settings, &header, src, out, state)? {
+    if !header.stored && !write_blocks(settings, &header, src, out, memory)? {
         header.stored = true;
     }
     if header.stored {
@@ -82,9 +87,9 @@ fn write_blocks(
     header: &Header,
     src: &[u8],
     out: &mut Vec<u8>,
-    state: &mut State,
+    memory: &mut BloscMemory,
 ) -> Result<bool, Error> {
-    let State { shuffled, packed, compressors, .. } = state;
+    let BloscMemory { shuffled, packed, compressors, .. } = memory;
     let (start, most) = (out.len(), src.len() + OVERHEAD);
     let places = OVERHEAD + 4 * header.blocks();
     if places > most {
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn a_frame_without_content_is_a_header() {
         let mut frame = vec![9];
-        encode(&Settings::default(), &[], &mut frame, &mut State::new()).unwrap();
+        encode(&Settings::default(), &[], &mut frame, &mut BloscMemory::new()).unwrap();
         assert_eq!(frame, [9, 2, 1, 0x33, 1, 0, 0, 0, 0, 1, 0, 0, 0, 16, 0, 0, 0]);
     }
 }

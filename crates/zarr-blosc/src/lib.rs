@@ -22,7 +22,7 @@ pub use header::{MAX_CONTENT, OVERHEAD, Shuffle};
 /// The memory of an encoder or decoder, and the contexts of its compressors. Kept between calls, it saves their
 /// allocation. The blocks of one frame are its largest part.
 #[derive(Debug, Default)]
-pub struct State {
+pub struct BloscMemory {
     /// A block, shuffled.
     shuffled: Vec<u8>,
     /// A block of which only a part is wanted.
@@ -32,8 +32,8 @@ pub struct State {
     compressors: compressor::Compressors,
 }
 
-impl State {
-    /// Creates a state without memory.
+impl BloscMemory {
+    /// Returns an empty memory, which grows with its first use.
     pub fn new() -> Self {
         Self::default()
     }
@@ -42,22 +42,22 @@ impl State {
 /// Decodes a whole frame into the start of `dst` and returns the number of decoded bytes.
 ///
 /// ```
-/// let (settings, mut state) = (zarr_blosc::Settings::default(), zarr_blosc::State::new());
+/// let (settings, mut memory) = (zarr_blosc::Settings::default(), zarr_blosc::BloscMemory::new());
 /// let (content, mut frame) = (vec![7; 1000], Vec::new());
-/// zarr_blosc::encode(&settings, &content, &mut frame, &mut state)?;
+/// zarr_blosc::encode(&settings, &content, &mut frame, &mut memory)?;
 ///
 /// let mut decoded = vec![0; 1000];
-/// assert_eq!(zarr_blosc::decode(&frame, &mut decoded, &mut state)?, 1000);
+/// assert_eq!(zarr_blosc::decode(&frame, &mut decoded, &mut memory)?, 1000);
 /// assert_eq!(decoded, content);
 /// # Ok::<(), zarr_blosc::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`] if `dst` is shorter than the content; those of [`Frame::parse`] and [`Frame::decode`].
-pub fn decode(frame: &[u8], dst: &mut [u8], state: &mut State) -> Result<usize, Error> {
+pub fn decode(frame: &[u8], dst: &mut [u8], memory: &mut BloscMemory) -> Result<usize, Error> {
     let frame = Frame::parse(frame)?;
     let dst = dst.get_mut(..frame.len()).ok_or_else(|| error::too_large(frame.len()))?;
-    frame.decode(dst, state)?;
+    frame.decode(dst, memory)?;
     Ok(dst.len())
 }
 
@@ -65,11 +65,11 @@ pub fn decode(frame: &[u8], dst: &mut [u8], state: &mut State) -> Result<usize, 
 /// decoded.
 ///
 /// ```
-/// # let (settings, mut state) = (zarr_blosc::Settings::default(), zarr_blosc::State::new());
+/// # let (settings, mut memory) = (zarr_blosc::Settings::default(), zarr_blosc::BloscMemory::new());
 /// # let (content, mut frame): (Vec<u8>, _) = ((0..200).collect(), Vec::new());
-/// # zarr_blosc::encode(&settings, &content, &mut frame, &mut state)?;
+/// # zarr_blosc::encode(&settings, &content, &mut frame, &mut memory)?;
 /// let mut part = [0; 3];
-/// zarr_blosc::decode_part(&frame, 100..103, &mut part, &mut state)?;
+/// zarr_blosc::decode_part(&frame, 100..103, &mut part, &mut memory)?;
 /// assert_eq!(part, [100, 101, 102]);
 /// # Ok::<(), zarr_blosc::Error>(())
 /// ```
@@ -80,7 +80,7 @@ pub fn decode_part(
     frame: &[u8],
     range: Range<usize>,
     dst: &mut [u8],
-    state: &mut State,
+    memory: &mut BloscMemory,
 ) -> Result<(), Error> {
-    Frame::parse(frame)?.decode_part(range, dst, state)
+    Frame::parse(frame)?.decode_part(range, dst, memory)
 }

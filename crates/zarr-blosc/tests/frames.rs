@@ -1,6 +1,6 @@
 //! C-Blosc reads our frames, and we read those of C-Blosc.
 
-use zarr_blosc::{Compressor, Frame, Settings, Shuffle, State, decode, encode};
+use zarr_blosc::{BloscMemory, Compressor, Frame, Settings, Shuffle, decode, encode};
 
 use crate::c_blosc;
 
@@ -30,7 +30,7 @@ fn waves(len: usize, typesize: usize, noise: u32) -> Vec<u8> {
 }
 
 /// Checks the frames of both encoders with both decoders, and returns the lengths of the frames.
-fn check(settings: &Settings, content: &[u8], state: &mut State) -> [usize; 2] {
+fn check(settings: &Settings, content: &[u8], state: &mut BloscMemory) -> [usize; 2] {
     let context = || format!("{settings:?}, {} bytes", content.len());
     let theirs = c_blosc::encode(settings, content);
     let mut ours = Vec::new();
@@ -62,7 +62,7 @@ fn check(settings: &Settings, content: &[u8], state: &mut State) -> [usize; 2] {
 
 #[test]
 fn all_settings_and_sizes_agree_with_c_blosc() {
-    let mut state = State::new();
+    let mut state = BloscMemory::new();
     for typesize in [1, 2, 3, 4, 7, 8, 12, 16, 17, 32, 255] {
         let sizes = [0, 1, typesize - 1, typesize, typesize + 1, 127, 128, 129, 16 * typesize, 5000, 40_003];
         for content in sizes.map(|size| waves(size, typesize, 3)) {
@@ -79,7 +79,7 @@ fn all_settings_and_sizes_agree_with_c_blosc() {
 
 #[test]
 fn large_frames_agree_with_c_blosc() {
-    let mut state = State::new();
+    let mut state = BloscMemory::new();
     for compressor in Compressor::ALL {
         for (shuffle, typesize, level) in [
             (Shuffle::None, 4, 5),
@@ -110,7 +110,7 @@ fn large_frames_agree_with_c_blosc() {
 
 #[test]
 fn given_block_sizes_agree_with_c_blosc() {
-    let mut state = State::new();
+    let mut state = BloscMemory::new();
     for compressor in Compressor::ALL {
         for blocksize in [1, 128, 500, 4096, 65_536, 1 << 20, 1 << 30] {
             for (shuffle, typesize) in [(Shuffle::None, 1), (Shuffle::Bytes, 4), (Shuffle::Bits, 3)] {
@@ -126,7 +126,7 @@ fn given_block_sizes_agree_with_c_blosc() {
 
 #[test]
 fn content_that_does_not_shrink_is_stored() {
-    let mut state = State::new();
+    let mut state = BloscMemory::new();
     let noise: Vec<u8> = (0..50_000_u32)
         .map(|i| (i.wrapping_mul(2_654_435_761).rotate_left(i % 29) >> 13).to_le_bytes()[0])
         .collect();

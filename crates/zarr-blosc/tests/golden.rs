@@ -5,7 +5,7 @@
     any(feature = "zstd", feature = "zstd-c")
 ))]
 
-use zarr_blosc::{Compressor, Frame, Shuffle, State};
+use zarr_blosc::{BloscMemory, Compressor, Frame, Shuffle};
 
 fn hex(digits: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
@@ -13,7 +13,7 @@ fn hex(digits: &str) -> Vec<u8> {
 
 #[test]
 fn frames_of_numcodecs_are_decoded() {
-    let mut state = State::new();
+    let mut state = BloscMemory::new();
     for line in include_str!("../testdata/numcodecs.txt").lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split(' ').collect();
         let [name, _level, shuffle, typesize, _blocksize, elements, frame] = fields[..] else {

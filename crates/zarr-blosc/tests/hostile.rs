@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use zarr_blosc::{
-    Compressor, ErrorKind, Frame, OVERHEAD, Settings, Shuffle, State, decode, decode_part, encode,
+    BloscMemory, Compressor, ErrorKind, Frame, OVERHEAD, Settings, Shuffle, decode, decode_part, encode,
 };
 
 const LEN: usize = 3000;
@@ -18,7 +18,7 @@ fn frames() -> Vec<Vec<u8>> {
                 (settings.compressor, settings.shuffle, settings.typesize) = (compressor, shuffle, 4);
                 settings.blocksize = blocksize;
                 let mut frame = Vec::new();
-                match encode(&settings, &content, &mut frame, &mut State::new()) {
+                match encode(&settings, &content, &mut frame, &mut BloscMemory::new()) {
                     Ok(()) => frames.push(frame),
                     Err(e) => assert_eq!(e.kind(), ErrorKind::Unsupported, "{e}"),
                 }
@@ -29,7 +29,7 @@ fn frames() -> Vec<Vec<u8>> {
 }
 
 /// Decodes all and parts of a frame, and compares them if both can be decoded.
-fn attack(frame: &[u8], state: &mut State) {
+fn attack(frame: &[u8], state: &mut BloscMemory) {
     let mut whole = vec![0x55; LEN];
     let all = decode(frame, &mut whole, state);
     for range in [0..LEN, 100..1100, 2047..2049, LEN - 1..LEN, 5..5] {
@@ -42,7 +42,7 @@ fn attack(frame: &[u8], state: &mut State) {
 
 #[test]
 fn every_truncation_is_an_error() {
-    let mut state = State::new();
+    let mut state = BloscMemory::new();
     for frame in frames() {
         for len in 0..frame.len() {
             let mut cut = frame[..len].to_vec();
@@ -58,7 +58,7 @@ fn every_truncation_is_an_error() {
 
 #[test]
 fn no_flipped_bit_panics() {
-    let mut state = State::new();
+    let mut state = BloscMemory::new();
     for frame in frames() {
         for bit in 0..frame.len().min(400) * 8 {
             let mut damaged = frame.clone();
@@ -87,7 +87,7 @@ proptest! {
         if let Some(size) = frame.get_mut(12..16) {
             size.copy_from_slice(&len);
         }
-        attack(&frame, &mut State::new());
+        attack(&frame, &mut BloscMemory::new());
     }
 
     #[test]
@@ -99,7 +99,7 @@ proptest! {
             frame.extend_from_slice(&number.to_le_bytes());
         }
         frame.extend_from_slice(&stream);
-        attack(&frame, &mut State::new());
+        attack(&frame, &mut BloscMemory::new());
     }
 
     #[test]
@@ -116,7 +116,7 @@ proptest! {
         settings.compressor = Compressor::ALL[compressor];
         settings.shuffle = [Shuffle::None, Shuffle::Bytes, Shuffle::Bits][shuffle];
         (settings.typesize, settings.level, settings.blocksize) = (typesize, level, blocksize);
-        let (mut frame, mut state) = (Vec::new(), State::new());
+        let (mut frame, mut state) = (Vec::new(), BloscMemory::new());
         if encode(&settings, &content, &mut frame, &mut state).is_ok() {
             let mut back = vec![0xaa; content.len()];
             decode(&frame, &mut back, &mut state).unwrap();
@@ -140,7 +140,7 @@ fn frames_that_claim_much_take_no_memory() {
         frame.resize(40, 0);
         frame
     };
-    let mut state = State::new();
+    let mut state = BloscMemory::new();
     for (len, blocksize) in
         [(0x7fff_ffef, 1 << 29), (0x7fff_ffef, 1), (u32::MAX, 1), (1 << 30, 1 << 30), (5000, 6000)]
     {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use zarr_array::meta::json::Value;
-use zarr_store::{Request, Trace};
+use zarr_store::{Trace, TracedRequest};
 
 use crate::exit::Failure;
 use crate::json;
@@ -43,7 +43,7 @@ impl Log {
         Trace::new(move |request| log.write(request))
     }
 
-    fn write(&self, request: &Request) {
+    fn write(&self, request: &TracedRequest) {
         let line = line(request);
         let mut lines = self.lines();
         if lines.failed.is_none() {
@@ -61,7 +61,7 @@ impl Log {
     }
 }
 
-fn line(request: &Request) -> String {
+fn line(request: &TracedRequest) -> String {
     json::line(
         &json::object([
             ("method", (&request.method).into()),
@@ -93,7 +93,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("trace.jsonl");
         let log = Log::open(&file).unwrap();
-        let mut request = Request::default();
+        let mut request = TracedRequest::default();
         request.method = "GET".to_owned();
         request.target = "s3://b/\n\"k\"".to_owned();
         request.status = "206".to_owned();

@@ -25,7 +25,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_blosc::{Compressor, Error, ErrorKind, Frame, OVERHEAD, Settings, Shuffle, State};
+use zarr_blosc::{BloscMemory, Compressor, Error, ErrorKind, Frame, OVERHEAD, Settings, Shuffle};
 use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
@@ -106,7 +106,7 @@ fn whole(n: i64) -> usize {
 
 impl BytesBytesCodec for Blosc {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
-        zarr_blosc::decode(src, dst, scratch.slot::<State>()).map_err(failed)
+        zarr_blosc::decode(src, dst, scratch.slot::<BloscMemory>()).map_err(failed)
     }
 
     fn decode_span(
@@ -122,12 +122,12 @@ impl BytesBytesCodec for Blosc {
             return Err(CodecError::corrupt(format!("it decodes to {} bytes, expected {size}", frame.len())));
         }
         let dst = dst.get_mut(..span.len()).ok_or_else(too_large)?;
-        frame.decode_part(span, dst, scratch.slot::<State>()).map_err(failed)?;
+        frame.decode_part(span, dst, scratch.slot::<BloscMemory>()).map_err(failed)?;
         Ok(true)
     }
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        zarr_blosc::encode(&self.0, src, out, scratch.slot::<State>()).map_err(failed)
+        zarr_blosc::encode(&self.0, src, out, scratch.slot::<BloscMemory>()).map_err(failed)
     }
 
     fn encoded_size(&self, decoded: u64) -> EncodedSize {

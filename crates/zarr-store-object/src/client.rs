@@ -135,7 +135,7 @@ impl Client {
     ) -> Result<Response<Bytes>, Failure> {
         let underway = self.0.trace.as_ref().map(|trace| {
             let target = redacted(&parts.uri.to_string());
-            let mut request = zarr_store::Request::new(parts.method.as_str(), target);
+            let mut request = zarr_store::TracedRequest::new(parts.method.as_str(), target);
             request.range = parts.headers.get(RANGE).and_then(|range| range.to_str().ok()).map(str::to_owned);
             (request.sent, request.attempt) = (body.content_length() as u64, tries.attempt);
             trace.begin(request)

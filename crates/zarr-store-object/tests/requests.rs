@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::common::{self, Answer, Asked, Server, all, at_once, brief, key, object, refused, web};
-use zarr_store::{Request, Trace};
+use zarr_store::{Trace, TracedRequest};
 use zarr_traits::{
     ByteRange, Prefix, Storage, StoreErrorKind, block_on,
     store::{PutMode, ReadVersion},
@@ -132,7 +132,7 @@ fn a_successful_attempt_ends_the_retries() {
 fn every_attempt_is_recorded() {
     let records = Arc::new(Mutex::new(Vec::new()));
     let sink = records.clone();
-    let trace = Trace::new(move |request: &Request| sink.lock().unwrap().push(request.clone()));
+    let trace = Trace::new(move |request: &TracedRequest| sink.lock().unwrap().push(request.clone()));
     let server = Server::numbered(|n, asked| match n {
         0 => refused(503, "SlowDown"),
         1 => Answer::lost(),

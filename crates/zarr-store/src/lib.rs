@@ -25,5 +25,5 @@ pub use pause::pause;
 pub use prefix::Prefixed;
 pub use redirects::Redirects;
 pub use scheme::SCHEMES;
-pub use trace::{Request, Trace, Underway};
+pub use trace::{Trace, TracedRequest, Underway};
 pub use traced::Traced;

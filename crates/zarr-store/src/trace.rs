@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// The record of one request to a store, made when the request has ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Request {
+pub struct TracedRequest {
     /// The operation: `GET`, `PUT`, `DELETE`, `HEAD`, `LIST` or another name of the service.
     pub method: String,
     /// The object of the operation: a URL without its secrets, or a key.
@@ -28,7 +28,7 @@ pub struct Request {
     pub took: Duration,
 }
 
-impl Request {
+impl TracedRequest {
     /// Returns a first attempt without a range and without a value to send.
     pub fn new(method: impl Into<String>, target: impl Into<String>) -> Self {
         Self { method: method.into(), target: target.into(), attempt: 1, ..Self::default() }
@@ -38,23 +38,23 @@ impl Request {
 /// A function that is called with the record of every request. It runs on the thread where the request ends, and must
 /// not block.
 #[derive(Clone)]
-pub struct Trace(Arc<dyn Fn(&Request) + Send + Sync>);
+pub struct Trace(Arc<dyn Fn(&TracedRequest) + Send + Sync>);
 
 impl Trace {
     /// Calls `tell` with the record of every request.
-    pub fn new(tell: impl Fn(&Request) + Send + Sync + 'static) -> Self {
+    pub fn new(tell: impl Fn(&TracedRequest) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
 
     /// Calls the function with a record.
-    pub fn tell(&self, request: &Request) {
+    pub fn tell(&self, request: &TracedRequest) {
         (self.0)(request);
     }
 
     /// Starts a request and its clock.
-    pub fn begin(&self, request: Request) -> Underway {
+    pub fn begin(&self, request: TracedRequest) -> Underway {
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Underway { trace: self.clone(), request: Request { began, ..request }, since: Instant::now() }
+        Underway { trace: self.clone(), request: TracedRequest { began, ..request }, since: Instant::now() }
     }
 }
 
@@ -69,7 +69,7 @@ impl fmt::Debug for Trace {
 #[must_use]
 pub struct Underway {
     trace: Trace,
-    request: Request,
+    request: TracedRequest,
     since: Instant,
 }
 
@@ -77,6 +77,6 @@ impl Underway {
     /// Ends the request with `status`, and with `received` bytes of values.
     pub fn end(self, status: impl Into<String>, received: u64) {
         let (status, took) = (status.into(), self.since.elapsed());
-        self.trace.tell(&Request { status, received, took, ..self.request });
+        self.trace.tell(&TracedRequest { status, received, took, ..self.request });
     }
 }

@@ -1,6 +1,6 @@
 //! Traces every call, for stores that do not trace themselves.
 
-use crate::{Request, Trace};
+use crate::{Trace, TracedRequest};
 use zarr_traits::{
     BoxFuture, ByteRange, Storage, StoreErrorKind, StoreResult,
     store::{Answer, Capabilities, Copied, Op, Outcome, Store},
@@ -58,8 +58,8 @@ impl Store for Traced {
 }
 
 /// Returns the record of a request before its answer.
-fn asked(op: &Op<'_>) -> Request {
-    let mut request = Request::new(method(op), op.target());
+fn asked(op: &Op<'_>) -> TracedRequest {
+    let mut request = TracedRequest::new(method(op), op.target());
     match op {
         Op::Read(read) => request.range = range(read.ranges),
         Op::Put(put) => request.sent = put.len(),
@@ -144,7 +144,7 @@ mod tests {
     fn every_call_is_traced_like_a_request_of_http() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let log = told.clone();
-        let trace = Trace::new(move |r: &Request| {
+        let trace = Trace::new(move |r: &TracedRequest| {
             assert!(r.attempt == 1 && r.began > Duration::ZERO);
             let range = r.range.clone().unwrap_or_default();
             let line = format!("{} {} {range} {} {}/{}", r.method, r.target, r.status, r.sent, r.received);

@@ -5,14 +5,14 @@
 use std::cell::RefCell;
 
 use libfuzzer_sys::fuzz_target;
-use zarr_blosc::{Compressor, Frame, Settings, Shuffle, State, decode, decode_part, encode};
+use zarr_blosc::{BloscMemory, Compressor, Frame, Settings, Shuffle, decode, decode_part, encode};
 
 /// The most decoded bytes: a caller has a limit as well.
 const MOST: usize = 1 << 16;
 
 #[derive(Default)]
 struct Memory {
-    state: State,
+    state: BloscMemory,
     frame: Vec<u8>,
     whole: Vec<u8>,
     part: Vec<u8>,
@@ -63,7 +63,7 @@ fn settings(mode: u8, how: u8) -> Settings {
 }
 
 /// If a frame can be decoded, so can each part of it, with the same bytes.
-fn check(state: &mut State, frame: &[u8], whole: &mut Vec<u8>, part: &mut Vec<u8>, ends: [u8; 2]) {
+fn check(state: &mut BloscMemory, frame: &[u8], whole: &mut Vec<u8>, part: &mut Vec<u8>, ends: [u8; 2]) {
     let Ok(len) = Frame::parse(frame).map(|frame| frame.len()) else { return };
     if len > MOST {
         return;
