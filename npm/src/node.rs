@@ -9,7 +9,7 @@ use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
 use zarr_array::{Array, ArrayError, OpenOptions, Registry, Storage, node, standard};
-use zarr_hierarchy::{Child, Found, Group, HierarchyResult, Node as Opened};
+use zarr_hierarchy::{Child, ChildState, Group, HierarchyResult, Node as Opened};
 
 use crate::elements::{self, Form, form_of, lengths};
 use crate::error::{JsResult, number, object, of_array, of_hierarchy, of_store, wrong};
@@ -45,7 +45,7 @@ impl Node {
             let mut walk = if all { group.walk() } else { group.walk().levels(1) };
             let nodes = List::new();
             while let Some(child) = walk.next().await {
-                if !matches!(child.found(), Found::Undocumented) {
+                if !matches!(child.found(), ChildState::Undocumented) {
                     nodes.push(&listed(child)?);
                 }
             }

@@ -12,7 +12,7 @@ use zarr_array::traits::extension::Context;
 use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType, OpenOptions, blocking::Array};
 use zarr_hierarchy::blocking::{Group, Node};
 use zarr_hierarchy::{
-    EraseOptions, ExistingNode, Found, GroupOptions, HierarchyErrorKind, HierarchyResult, Kind,
+    ChildState, EraseOptions, ExistingNode, GroupOptions, HierarchyErrorKind, HierarchyResult, NodeKind,
     UseConsolidated,
 };
 
@@ -68,7 +68,7 @@ impl GroupHandle {
     fn members<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         let group = self.get();
         let children = group_result(py, group.storage(), || group.children())?;
-        let nodes = children.into_iter().filter(|child| !matches!(child.found(), Found::Undocumented));
+        let nodes = children.into_iter().filter(|child| !matches!(child.found(), ChildState::Undocumented));
         nodes
             .map(|child| {
                 let name = child.name().to_owned();
@@ -302,10 +302,10 @@ fn existing(overwrite: bool) -> ExistingNode {
 
 fn listed(child: &zarr_hierarchy::Child, name: String) -> Listed {
     match (child.kind(), child.metadata().and_then(|meta| meta.clone().array())) {
-        (Some(Kind::Array), Some(meta)) => {
+        (Some(NodeKind::Array), Some(meta)) => {
             (name, Some("array"), Some(meta.shape().to_vec()), Some(meta.document().to_text()))
         }
-        (Some(Kind::Group), _) => (name, Some("group"), None, None),
+        (Some(NodeKind::Group), _) => (name, Some("group"), None, None),
         _ => {
             let reason = child.error().map_or_else(|| "no metadata document".to_owned(), ToString::to_string);
             (name, None, None, Some(reason))

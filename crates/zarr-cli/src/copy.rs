@@ -23,7 +23,7 @@ use zarr_array::meta::{Format, NodeMeta};
 use zarr_array::traits::{Prefix, StoreResult};
 use zarr_array::{Storage, block_on};
 use zarr_copy::{Chunks, Copy, CopyError, CopyErrorKind, Event, Rule, Shards, Size, marker};
-use zarr_hierarchy::Found;
+use zarr_hierarchy::ChildState;
 
 use crate::access::seconds;
 use crate::around;
@@ -305,7 +305,7 @@ fn check_name(destination: &Path, stores: &Stores) -> Result<(), Failure> {
 /// Fails if the source is a group that can neither be listed nor has consolidated metadata. The command has advice for
 /// that.
 fn check_listed(source: &Target) -> Result<(), Failure> {
-    if !source.lists() && matches!(source.look()?.found, Found::Node(NodeMeta::Group(_))) {
+    if !source.lists() && matches!(source.look()?.found, ChildState::Node(NodeMeta::Group(_))) {
         source.group(Source::default())?;
     }
     Ok(())

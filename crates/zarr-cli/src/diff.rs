@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{ArrayMeta, NodeMeta};
-use zarr_hierarchy::Found;
+use zarr_hierarchy::ChildState;
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json;
@@ -114,8 +114,10 @@ fn nodes(target: &Target) -> Result<Nodes, Failure> {
         let path = visit.path();
         let below = path.strip_prefix(root).unwrap_or(&path).trim_start_matches('/').to_owned();
         match visit.found {
-            Found::Node(node) => drop(nodes.insert(below, Ok(node))),
-            Found::Broken(e) | Found::Unlisted(e) => drop(nodes.insert(below, Err(reason(&e, &path)))),
+            ChildState::Node(node) => drop(nodes.insert(below, Ok(node))),
+            ChildState::Broken(e) | ChildState::Unlisted(e) => {
+                drop(nodes.insert(below, Err(reason(&e, &path))))
+            }
             // A folder that is not a node.
             _ => {}
         }

@@ -11,7 +11,7 @@ use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes, inner_codecs}
 use zarr_array::meta::{ArrayMeta, Format, Ignore, NodeMeta};
 use zarr_array::traits::{KeyEncoding, Prefix};
 use zarr_array::{DataType, Limits, Registry, block_on};
-use zarr_hierarchy::Found;
+use zarr_hierarchy::ChildState;
 use zarr_hierarchy::blocking::Group;
 
 use crate::exit::{Failure, say};
@@ -100,11 +100,11 @@ pub(crate) fn list_with_note(target: &Target, source: Source, levels: usize) -> 
 fn list_known(target: &Target, source: Source, levels: usize) -> Result<(Nodes<'_>, Option<Group>), Failure> {
     let (mut visits, known) = walk_known(target, source, levels)?;
     let top = visits.next();
-    if let Some(Visit { found: Found::Broken(e), .. }) = top {
+    if let Some(Visit { found: ChildState::Broken(e), .. }) = top {
         return Err(target.fail(Failure::from(e).within(format_args!("node {:?}", target.path))));
     }
     let second = visits.next();
-    if let Some(Visit { found: Found::Unlisted(e), .. }) = second {
+    if let Some(Visit { found: ChildState::Unlisted(e), .. }) = second {
         return Err(target.fail(e));
     }
     let visits: Box<dyn Iterator<Item = Visit> + '_> = Box::new(top.into_iter().chain(second).chain(visits));
@@ -121,7 +121,7 @@ impl Iterator for Nodes<'_> {
         };
         let mut node = Listed::new(visit, &self.registry);
         // A group whose children cannot be listed is visited a second time.
-        if let Some(Found::Unlisted(e)) = self.visits.peek().map(|next| &next.found) {
+        if let Some(ChildState::Unlisted(e)) = self.visits.peek().map(|next| &next.found) {
             node.problem = Some(reason(e, &node.path));
             self.visits.next();
         }
@@ -176,12 +176,12 @@ impl Listed {
     fn new(Visit { prefix, found, .. }: Visit, registry: &Registry) -> Self {
         let path = prefix.node_path();
         let (kind, problem) = match &found {
-            Found::Node(NodeMeta::Array(_)) => ("array", None),
-            Found::Node(_) => ("group", None),
-            Found::Broken(e) | Found::Unlisted(e) => ("unreadable", Some(reason(e, &path))),
+            ChildState::Node(NodeMeta::Array(_)) => ("array", None),
+            ChildState::Node(_) => ("group", None),
+            ChildState::Broken(e) | ChildState::Unlisted(e) => ("unreadable", Some(reason(e, &path))),
             _ => ("none", Some(NO_NODE.to_owned())),
         };
-        let node = if let Found::Node(node) = found { Some(node) } else { None };
+        let node = if let ChildState::Node(node) = found { Some(node) } else { None };
         let format = node.as_ref().map(NodeMeta::format);
         let attributes = node.as_ref().and_then(NodeMeta::attributes_error).map(ToString::to_string);
         let array = node.and_then(NodeMeta::array);

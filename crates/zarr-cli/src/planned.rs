@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use zarr_array::meta::json::{Object, Value};
-use zarr_hierarchy::migrate::{Plan, PlannedNode, State, Step, blocking};
-use zarr_hierarchy::{HierarchyError, Kind};
+use zarr_hierarchy::migrate::{MigrationPlan, MigrationState, PlannedNode, Step, blocking};
+use zarr_hierarchy::{HierarchyError, NodeKind};
 
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::json::{self, object};
@@ -21,7 +21,7 @@ pub(crate) struct How {
 
 impl How {
     /// Carries out a plan on the store at `directory`, or prints it for a dry run.
-    pub(crate) fn carry_out(self, plan: &Plan, directory: &Path) -> Outcome {
+    pub(crate) fn carry_out(self, plan: &MigrationPlan, directory: &Path) -> Outcome {
         let possible = plan.check().is_ok();
         if possible && !self.dry_run {
             self.run(plan).map_err(|e| Failure::from(e).within(format_args!("store {directory:?}")))?;
@@ -31,7 +31,7 @@ impl How {
         } else {
             self.tell(plan, possible)?;
         }
-        let blocked = plan.nodes().iter().filter(|node| node.state == State::Blocked);
+        let blocked = plan.nodes().iter().filter(|node| node.state == MigrationState::Blocked);
         let obstacles: Vec<_> =
             blocked.flat_map(|node| node.obstacles.iter().map(|o| (&node.path, o))).collect();
         let Some((_, first)) = obstacles.first() else { return Ok(Exit::Ok) };
@@ -44,7 +44,7 @@ impl How {
         Err(Failure::silent(first.kind().into()))
     }
 
-    fn tell(self, plan: &Plan, possible: bool) -> Result<(), Failure> {
+    fn tell(self, plan: &MigrationPlan, possible: bool) -> Result<(), Failure> {
         if !self.quiet {
             for node in plan.nodes() {
                 node.notes.iter().for_each(|note| say(&format!("note: node {:?}: {note}", node.path)));
@@ -68,7 +68,7 @@ impl How {
         }
     }
 
-    fn run(self, plan: &Plan) -> Result<(), HierarchyError> {
+    fn run(self, plan: &MigrationPlan) -> Result<(), HierarchyError> {
         let progress = Progress::documents(plan.steps().count(), self.quiet || self.json);
         blocking::run(plan, &|_| progress.add(1))
     }
@@ -81,9 +81,9 @@ fn verb(step: &Step) -> &'static str {
     }
 }
 
-fn summary(plan: &Plan) -> String {
+fn summary(plan: &MigrationPlan) -> String {
     let nodes = |state| plan.nodes().iter().filter(|node| node.state == state).count();
-    let (changed, done) = (nodes(State::Changes), nodes(State::Done));
+    let (changed, done) = (nodes(MigrationState::Changes), nodes(MigrationState::Done));
     let deleted = plan.steps().filter(|step| verb(step) == "delete").count();
     let written = plan.steps().count() - deleted;
     let noun = if changed == 1 { "node" } else { "nodes" };
@@ -92,7 +92,7 @@ fn summary(plan: &Plan) -> String {
     )
 }
 
-fn report(plan: &Plan, changed: bool) -> Value {
+fn report(plan: &MigrationPlan, changed: bool) -> Value {
     let steps =
         plan.steps().map(|step| object([("action", verb(step).into()), ("key", step.key().as_str().into())]));
     json::document([
@@ -104,11 +104,11 @@ fn report(plan: &Plan, changed: bool) -> Value {
 }
 
 fn node(node: &PlannedNode) -> Object {
-    let kind = node.kind.map(|kind| if kind == Kind::Array { "array" } else { "group" });
+    let kind = node.kind.map(|kind| if kind == NodeKind::Array { "array" } else { "group" });
     let state = match node.state {
-        State::Changes => "changes",
-        State::Done => "done",
-        State::Blocked => "blocked",
+        MigrationState::Changes => "changes",
+        MigrationState::Done => "done",
+        MigrationState::Blocked => "blocked",
     };
     object([
         ("path", (&node.path).into()),

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use zarr_array::block_on;
 use zarr_array::meta::{Format, NodeMeta, is_document};
 use zarr_array::traits::Prefix;
-use zarr_hierarchy::{EraseOptions, Found, blocking::erase};
+use zarr_hierarchy::{ChildState, EraseOptions, blocking::erase};
 
 use crate::exit::{Exit, Failure, Outcome, line};
 use crate::json;
@@ -113,13 +113,13 @@ impl Doomed {
         for visit in walk(target, Source::DOCUMENTS, usize::MAX)? {
             let path = visit.path();
             match &visit.found {
-                Found::Node(node) => {
+                ChildState::Node(node) => {
                     if let NodeMeta::Group(_) = node {
                         inside.extend(strangers(target, &visit.prefix)?);
                     }
                     doomed.nodes.push(path);
                 }
-                Found::Broken(_) => doomed.nodes.push(path),
+                ChildState::Broken(_) => doomed.nodes.push(path),
                 _ => doomed.others.push(path),
             }
         }

@@ -11,7 +11,7 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::NodeMeta;
 use zarr_array::meta::json::Value;
 use zarr_array::{AnyArray, DataType};
-use zarr_hierarchy::Found;
+use zarr_hierarchy::ChildState;
 use zarr_xarray::{Calendar, Decoded, NOT_A_TIME, TimeUnit, Times};
 
 use crate::cat::column::iso;
@@ -68,7 +68,7 @@ Examples:
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
-    if let Found::Node(NodeMeta::Group(_)) = target.look()?.found {
+    if let ChildState::Node(NodeMeta::Group(_)) = target.look()?.found {
         return group::run(args, &target);
     }
     let array = target.array()?;

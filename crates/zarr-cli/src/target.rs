@@ -19,7 +19,7 @@ use zarr_array::{
     block_on, node,
 };
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyResult, UseConsolidated};
+use zarr_hierarchy::{ChildState, Formats, GroupOptions, HierarchyResult, UseConsolidated};
 use zarr_store::{Located, split_adapters, split_node};
 use zarr_store_fs::FsStore;
 
@@ -254,11 +254,11 @@ impl Target {
             }),
         };
         let found = match read {
-            Ok(Some(node)) => Found::Node(node),
+            Ok(Some(node)) => ChildState::Node(node),
             Ok(None) => return Err(self.no_node()),
             Err(e) => {
                 notes.clear();
-                Found::Broken(e.into())
+                ChildState::Broken(e.into())
             }
         };
         Ok(Visit { prefix, notes, found })
@@ -268,8 +268,10 @@ impl Target {
     pub(crate) fn node(&self) -> Result<(NodeMeta, Vec<Diagnostic>), Failure> {
         let Visit { notes, found, .. } = self.look()?;
         match found {
-            Found::Node(node) => Ok((node, notes)),
-            Found::Broken(e) => Err(self.fail(Failure::from(e).within(format_args!("node {:?}", self.path)))),
+            ChildState::Node(node) => Ok((node, notes)),
+            ChildState::Broken(e) => {
+                Err(self.fail(Failure::from(e).within(format_args!("node {:?}", self.path))))
+            }
             _ => Err(self.no_node()),
         }
     }

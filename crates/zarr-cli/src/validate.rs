@@ -11,7 +11,7 @@ use zarr_array::meta::json::Value;
 use zarr_array::meta::{Format, NodeMeta};
 use zarr_array::{Diagnostic, Limits};
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::{Difference, Found, GroupOptions};
+use zarr_hierarchy::{ChildState, Difference, GroupOptions};
 
 use conventions::Conventions;
 use data::Checked;
@@ -73,13 +73,13 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let (mut nodes, mut leftovers) = (Vec::new(), Leftovers::default());
     for visit in walk(&target, Source::DOCUMENTS, usize::MAX)? {
         if args.conventions.are_chosen()
-            && let Found::Node(node) = &visit.found
+            && let ChildState::Node(node) = &visit.found
         {
             nodes.push((visit.path(), node.clone()));
         }
         match &visit.found {
-            Found::Node(node) => leftovers.add(&visit.path(), Some(node)),
-            Found::Broken(_) => leftovers.add(&visit.path(), None),
+            ChildState::Node(node) => leftovers.add(&visit.path(), Some(node)),
+            ChildState::Broken(_) => leftovers.add(&visit.path(), None),
             _ => {}
         }
         match target.lists() {
@@ -153,7 +153,7 @@ impl Report {
         let path = visit.path();
         let mut notes = visit.notes;
         let (kind, found): (_, Vec<Finding>) = match visit.found {
-            Found::Node(node) => {
+            ChildState::Node(node) => {
                 let kind = if let NodeMeta::Array(_) = node { "array" } else { "group" };
                 let mut found = judge(&node, &mut notes);
                 if let NodeMeta::Group(group) = &node {
@@ -161,12 +161,12 @@ impl Report {
                 }
                 (kind, found)
             }
-            Found::Broken(e) => {
+            ChildState::Broken(e) => {
                 let found = Finding::of_found(&e, &path);
                 (if found.code == "unreadable" { "unreadable" } else { "invalid" }, vec![found])
             }
             // The unlisted group is the last node that was added.
-            Found::Unlisted(e) => {
+            ChildState::Unlisted(e) => {
                 let found = Finding::of_found(&e, &path);
                 if let Some(node) = self.nodes.last_mut() {
                     node.findings.push(found);

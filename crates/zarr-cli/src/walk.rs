@@ -6,7 +6,7 @@ use zarr_array::Diagnostic;
 use zarr_array::meta::{Code, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::{Child, Found, HierarchyError, UseConsolidated};
+use zarr_hierarchy::{Child, ChildState, HierarchyError, UseConsolidated};
 
 use crate::exit::{Failure, say};
 use crate::target::Target;
@@ -39,7 +39,7 @@ pub(crate) struct Visit {
     pub(crate) prefix: Prefix,
     /// The tolerated deviations: first those of the name, then those of the document.
     pub(crate) notes: Vec<Diagnostic>,
-    pub(crate) found: Found,
+    pub(crate) found: ChildState,
 }
 
 /// The message for a folder without a document.
@@ -90,11 +90,11 @@ pub(crate) fn walk_known(
         source
     };
     let (found, group) = match found {
-        Found::Node(NodeMeta::Group(meta)) => {
+        ChildState::Node(NodeMeta::Group(meta)) => {
             // Consolidated metadata may be long, and are read once more.
             drop(meta);
             let group = target.group(source)?;
-            (Found::Node(group.metadata().clone().into()), Some(group))
+            (ChildState::Node(group.metadata().clone().into()), Some(group))
         }
         found => (found, None),
     };

@@ -11,7 +11,7 @@ use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{
     Array, ArrayErrorKind, Diagnostic, Limits, OpenOptions, Registry, Selection, Storage, node,
 };
-use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyError, UseConsolidated};
+use zarr_hierarchy::{ChildState, Formats, GroupOptions, HierarchyError, UseConsolidated};
 
 use crate::blocks::{Blocks, Parts};
 use crate::change::{Change, given};
@@ -132,7 +132,7 @@ impl Planned {
 struct Visit {
     prefix: Prefix,
     notes: Vec<Diagnostic>,
-    found: Found,
+    found: ChildState,
 }
 
 impl Plan {
@@ -188,7 +188,7 @@ pub(crate) async fn plan(copy: &Copy) -> CopyResult<Plan> {
     while let Some(visit) = visits.next().await {
         pause().await;
         let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
-        let is_group = matches!(visit.found, Found::Node(NodeMeta::Group(_)));
+        let is_group = matches!(visit.found, ChildState::Node(NodeMeta::Group(_)));
         let taken = filter.takes(below);
         // A group that is not taken may hold nodes that are.
         if !(taken || is_group) {
@@ -234,14 +234,14 @@ impl Planner<'_> {
     async fn visits(&mut self, start: &Prefix) -> CopyResult<BoxStream<'static, Visit>> {
         let Copy { storage, path, format, registry, .. } = self.copy;
         let (found, notes) = match node::read(storage, start, *format, &Limits::default(), false).await {
-            Ok(Some((node, notes))) => (Found::Node(node), notes),
+            Ok(Some((node, notes))) => (ChildState::Node(node), notes),
             Ok(None) => {
                 let message = format!("there is no node at {path:?}");
                 return Err(CopyError::node(ArrayErrorKind::NotFound, message));
             }
-            Err(e) => (Found::Broken(e.into()), Vec::new()),
+            Err(e) => (ChildState::Broken(e.into()), Vec::new()),
         };
-        let is_group = matches!(found, Found::Node(NodeMeta::Group(_)));
+        let is_group = matches!(found, ChildState::Node(NodeMeta::Group(_)));
         let first = stream::iter([Visit { prefix: start.clone(), notes, found }]);
         if !is_group {
             return Ok(first.boxed());
@@ -313,7 +313,7 @@ impl Planner<'_> {
         }
         let mut consolidated = false;
         let kind = match visit.found {
-            Found::Node(NodeMeta::Array(_)) => {
+            ChildState::Node(NodeMeta::Array(_)) => {
                 // Open it again, so that arrays are opened in one way only.
                 let options = OpenOptions::new().format(copy.format);
                 let array = options.open(copy.storage.clone(), &path, &copy.registry).await?;
@@ -326,7 +326,7 @@ impl Planner<'_> {
                 self.parts.remove(below.trim_end_matches('/'));
                 Kind::Array(Box::new(self.array(array, selection, below.is_empty(), &change).await?))
             }
-            Found::Node(NodeMeta::Group(group)) => {
+            ChildState::Node(NodeMeta::Group(group)) => {
                 consolidated = match ConsolidatedForm::of(group.format()) {
                     ConsolidatedForm::Inline => group.consolidated().is_some(),
                     form => {
@@ -337,7 +337,7 @@ impl Planner<'_> {
                 let format = copy.rules.of_groups().format_of(group.format());
                 Kind::Group(Box::new(document::group(&group, format)?))
             }
-            Found::Broken(e) | Found::Unlisted(e) => {
+            ChildState::Broken(e) | ChildState::Unlisted(e) => {
                 let message = format!("node {path:?}: {}", reason(&e, &path));
                 return Err(CopyError::from(e).with_message(message));
             }

@@ -11,7 +11,7 @@ use zarr_array::{Diagnostic, ExistingNode, Format, Registry, Storage, block_on};
 
 use crate::child::Child;
 use crate::consolidate::{Report, UnresolvedArrays};
-use crate::copy::{Copied, CopyOptions};
+use crate::copy::{CopyOptions, CopyReport};
 use crate::erase::EraseOptions;
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::handle::common_methods;
@@ -66,7 +66,7 @@ pub fn copy(
     to: impl Into<Storage>,
     to_path: &str,
     options: &CopyOptions,
-) -> HierarchyResult<Copied> {
+) -> HierarchyResult<CopyReport> {
     block_on(crate::copy(storage, path, to, to_path, options))
 }
 
@@ -131,11 +131,11 @@ impl Group {
     /// Lists the children, ordered by name. A broken child is listed with its error.
     ///
     /// ```
-    /// # use zarr_hierarchy::{HierarchyResult, Kind, blocking::Group, zarr_array::standard};
+    /// # use zarr_hierarchy::{HierarchyResult, NodeKind, blocking::Group, zarr_array::standard};
     /// # let root = Group::create(zarr_store::MemoryStore::new(), "/", &standard())?;
     /// root.create_group("surface")?;
     /// for child in root.children()? {
-    ///     assert_eq!((child.name(), child.kind()), ("surface", Some(Kind::Group)));
+    ///     assert_eq!((child.name(), child.kind()), ("surface", Some(NodeKind::Group)));
     /// }
     /// # HierarchyResult::Ok(())
     /// ```
@@ -319,7 +319,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::copy_to`](crate::Group::copy_to).
-    pub fn copy_to(&self, path: &str, to: &Self, to_path: &str) -> HierarchyResult<Copied> {
+    pub fn copy_to(&self, path: &str, to: &Self, to_path: &str) -> HierarchyResult<CopyReport> {
         block_on(self.0.copy_to(path, &to.0, to_path))
     }
 
@@ -328,7 +328,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::move_to`](crate::Group::move_to).
-    pub fn move_to(&self, path: &str, to: &Self, to_path: &str) -> HierarchyResult<Copied> {
+    pub fn move_to(&self, path: &str, to: &Self, to_path: &str) -> HierarchyResult<CopyReport> {
         block_on(self.0.move_to(path, &to.0, to_path))
     }
 

@@ -40,7 +40,7 @@ impl Node {
 
 /// The kind of a node, as its documents say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// An array.
     Array,
     /// A group.
@@ -51,7 +51,7 @@ pub enum Kind {
 #[derive(Debug)]
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "there is one per child, and it is matched at once")]
-pub enum Found {
+pub enum ChildState {
     /// A node with its metadata. Codecs and data types are not resolved yet: [`Child::open`] fails for unknown ones.
     Node(NodeMeta),
     /// A folder without a document of the listed formats: an implicit group, a node of another format, or a folder that
@@ -69,7 +69,7 @@ pub struct Child {
     pub(crate) shared: Arc<Shared>,
     pub(crate) prefix: Prefix,
     pub(crate) notes: Vec<Diagnostic>,
-    pub(crate) found: Found,
+    pub(crate) found: ChildState,
 }
 
 impl Child {
@@ -90,35 +90,35 @@ impl Child {
     }
 
     /// Returns what was found at the path.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &ChildState {
         &self.found
     }
 
     /// Returns what was found at the path, by value.
-    pub fn into_found(self) -> Found {
+    pub fn into_found(self) -> ChildState {
         self.found
     }
 
     /// The metadata, if this is a readable node.
     pub fn metadata(&self) -> Option<&NodeMeta> {
         match &self.found {
-            Found::Node(meta) => Some(meta),
+            ChildState::Node(meta) => Some(meta),
             _ => None,
         }
     }
 
     /// The kind, if this is a readable node.
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<NodeKind> {
         self.metadata().map(|meta| match meta {
-            NodeMeta::Array(_) => Kind::Array,
-            NodeMeta::Group(_) => Kind::Group,
+            NodeMeta::Array(_) => NodeKind::Array,
+            NodeMeta::Group(_) => NodeKind::Group,
         })
     }
 
     /// The error, if the documents are invalid or cannot be read, or the children cannot be listed.
     pub fn error(&self) -> Option<&HierarchyError> {
         match &self.found {
-            Found::Broken(error) | Found::Unlisted(error) => Some(error),
+            ChildState::Broken(error) | ChildState::Unlisted(error) => Some(error),
             _ => None,
         }
     }
@@ -135,9 +135,11 @@ impl Child {
     pub fn open(self) -> HierarchyResult<Node> {
         let path = self.path();
         match self.found {
-            Found::Node(meta) => Node::open(&self.shared, &self.prefix, meta, self.notes),
-            Found::Broken(error) | Found::Unlisted(error) => Err(error),
-            Found::Undocumented => Err(HierarchyError::not_found("there is no node: it has no document")),
+            ChildState::Node(meta) => Node::open(&self.shared, &self.prefix, meta, self.notes),
+            ChildState::Broken(error) | ChildState::Unlisted(error) => Err(error),
+            ChildState::Undocumented => {
+                Err(HierarchyError::not_found("there is no node: it has no document"))
+            }
         }
         .map_err(|e| e.at(&path))
     }

@@ -9,7 +9,7 @@ use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{ArrayErrorKind, Diagnostic, Format, block_on, node};
 
-use crate::child::{Child, Found};
+use crate::child::{Child, ChildState};
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 use crate::options::{Formats, GroupOptions, ImplicitGroups};
@@ -104,7 +104,7 @@ impl Name {
     pub(crate) async fn read(self, shared: &Arc<Shared>) -> Option<Child> {
         let prefix = self.prefix.clone();
         look(shared, self).await.unwrap_or_else(|e| {
-            let found = Found::Broken(e.at(&prefix.node_path()));
+            let found = ChildState::Broken(e.at(&prefix.node_path()));
             Some(Child { shared: shared.clone(), prefix, notes: Vec::new(), found })
         })
     }
@@ -162,19 +162,19 @@ async fn look(shared: &Arc<Shared>, name: Name) -> HierarchyResult<Option<Child>
     let found = match read {
         Ok(Some((meta, more))) => {
             notes.extend(more);
-            Found::Node(meta)
+            ChildState::Node(meta)
         }
         Ok(None) => match shared.options.implicit {
             ImplicitGroups::Ignore => return Ok(None),
             ImplicitGroups::Report if is_hidden(&prefix) => return Ok(None),
-            ImplicitGroups::Report => Found::Undocumented,
+            ImplicitGroups::Report => ChildState::Undocumented,
             ImplicitGroups::Treat => {
                 let message = "there is no document; treated as a group";
                 notes.push(Diagnostic::new(Code::ImplicitGroup, "", message));
-                Found::Node(NodeMeta::Group(GroupMeta::new(format)?))
+                ChildState::Node(NodeMeta::Group(GroupMeta::new(format)?))
             }
         },
-        Err(e) => Found::Broken(e.at(&prefix.node_path())),
+        Err(e) => ChildState::Broken(e.at(&prefix.node_path())),
     };
     Ok(Some(Child { shared: shared.clone(), prefix, notes, found }))
 }

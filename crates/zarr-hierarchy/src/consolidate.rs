@@ -9,7 +9,7 @@ use zarr_array::node;
 use zarr_array::traits::{Key, Prefix};
 use zarr_array::{ArrayError, ArrayErrorKind, Format};
 
-use crate::child::Found;
+use crate::child::ChildState;
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 use crate::options::{Formats, GroupOptions, ImplicitGroups};
@@ -131,18 +131,18 @@ impl Group {
         let mut walk = real.walk();
         while let Some(child) = walk.next().await {
             let problem = match &child.found {
-                Found::Undocumented => continue,
-                Found::Unlisted(_) => return Err(child.open().err().unwrap_or_else(unreadable)),
+                ChildState::Undocumented => continue,
+                ChildState::Unlisted(_) => return Err(child.open().err().unwrap_or_else(unreadable)),
                 // An error of the store says nothing about the node.
-                Found::Broken(e) if is_of_store(e) => {
+                ChildState::Broken(e) if is_of_store(e) => {
                     return Err(child.open().err().unwrap_or_else(unreadable));
                 }
-                Found::Broken(_) => true,
-                Found::Node(NodeMeta::Array(meta)) => {
+                ChildState::Broken(_) => true,
+                ChildState::Node(NodeMeta::Array(meta)) => {
                     let must = !matches!(unresolved, None | Some(UnresolvedArrays::Include));
                     must && meta.resolve(self.registry(), limits, &mut Ignore).is_err()
                 }
-                Found::Node(NodeMeta::Group(_)) => false,
+                ChildState::Node(NodeMeta::Group(_)) => false,
             };
             match (child.metadata(), unresolved) {
                 (Some(meta), _) if !problem => {

@@ -62,7 +62,7 @@ impl CopyOptions {
 /// The result of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Copied {
+pub struct CopyReport {
     /// The number of metadata documents.
     pub documents: u64,
     /// The number of other objects, such as chunks.
@@ -93,7 +93,7 @@ pub async fn copy(
     to: impl Into<Storage>,
     to_path: &str,
     options: &CopyOptions,
-) -> HierarchyResult<Copied> {
+) -> HierarchyResult<CopyReport> {
     let (from, to) = (storage.into(), to.into());
     let (source, target) = (Prefix::of_node(path)?, Prefix::of_node(to_path)?);
     copy_at(&from, &source, &to, &target, options).await
@@ -105,7 +105,7 @@ async fn copy_at(
     to: &Storage,
     target: &Prefix,
     options: &CopyOptions,
-) -> HierarchyResult<Copied> {
+) -> HierarchyResult<CopyReport> {
     let at_source = |e: HierarchyError| e.at(&source.node_path());
     let at_target = |e: HierarchyError| e.at(&target.node_path());
     let format = source_format(from, source, &options.writing.limits).await.map_err(at_source)?;
@@ -127,7 +127,7 @@ async fn copy_at(
     created.sort_unstable();
     created.dedup();
     node::refresh(to, target, &created, format, &options.writing).await?;
-    Ok(Copied {
+    Ok(CopyReport {
         documents: documents.len() as u64,
         objects: (objects.len() - documents.len()) as u64,
         bytes: moved.bytes + own,
@@ -267,7 +267,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`copy`].
-    pub async fn copy_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<Copied> {
+    pub async fn copy_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<CopyReport> {
         let options = CopyOptions { writing: to.shared.options.writing.clone(), ..CopyOptions::new() };
         copy_at(self.store(), &self.below(path)?, to.storage(), &to.child(to_path)?, &options).await
     }
@@ -277,7 +277,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`copy`] and [`erase`]. If erasing fails, both nodes exist.
-    pub async fn move_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<Copied> {
+    pub async fn move_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<CopyReport> {
         self.child(path)?;
         let copied = self.copy_to(path, to, to_path).await?;
         self.erase(path).await?;

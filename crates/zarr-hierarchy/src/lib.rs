@@ -29,9 +29,9 @@ pub use zarr_array::{
     meta::{ArrayMeta, GroupMeta, NodeMeta},
 };
 
-pub use child::{Child, Found, Kind, Node};
+pub use child::{Child, ChildState, Node, NodeKind};
 pub use consolidate::{Report, UnresolvedArrays};
-pub use copy::{Copied, CopyOptions, copy};
+pub use copy::{CopyOptions, CopyReport, copy};
 pub use erase::{EraseOptions, erase};
 pub use error::{HierarchyError, HierarchyResult};
 pub use group::Group;

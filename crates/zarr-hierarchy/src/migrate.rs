@@ -1,8 +1,8 @@
 //! Converts hierarchies of formats 2 and 1 to format 3 by writing new metadata; chunks stay unchanged. Also removes the
 //! metadata of one format where there is metadata of another.
 //!
-//! Everything is planned before anything is changed. A [`Plan`] lists what it will write and delete, and the nodes that
-//! cannot be converted, with the reasons. [`Plan::run`] carries it out.
+//! Everything is planned before anything is changed. A [`MigrationPlan`] lists what it will write and delete, and the
+//! nodes that cannot be converted, with the reasons. [`MigrationPlan::run`] carries it out.
 //!
 //! ```
 //! # use zarr_hierarchy::{HierarchyResult, migrate::MigrateOptions, zarr_array::Storage};
@@ -29,7 +29,7 @@ use zarr_array::{Format, Limits, Storage};
 
 use crate::error::HierarchyResult;
 
-pub use plan::{Plan, PlannedNode, State};
+pub use plan::{MigrationPlan, MigrationState, PlannedNode};
 pub use remove::RemoveOptions;
 pub use steps::Step;
 
@@ -148,7 +148,7 @@ impl MigrateOptions {
     /// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) if a group above would stay in format 2;
     /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) if the store cannot list; errors of the store. Errors
     /// of single nodes are in the plan.
-    pub async fn plan(&self, storage: impl Into<Storage>, path: &str) -> HierarchyResult<Plan> {
+    pub async fn plan(&self, storage: impl Into<Storage>, path: &str) -> HierarchyResult<MigrationPlan> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
         let planned = plan::migration(self, &storage, &prefix, None).await;
         planned.map_err(|e| e.at(&prefix.node_path()))
@@ -165,7 +165,7 @@ impl MigrateOptions {
         path: &str,
         to: impl Into<Storage>,
         to_path: &str,
-    ) -> HierarchyResult<Plan> {
+    ) -> HierarchyResult<MigrationPlan> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
         let to = (to.into(), Prefix::of_node(to_path)?);
         let planned = plan::migration(self, &storage, &prefix, Some(to)).await;

@@ -24,8 +24,8 @@ pub enum UseConsolidated {
 pub enum ImplicitGroups {
     /// Do not list it.
     Ignore,
-    /// List it as [`Found::Undocumented`](crate::Found::Undocumented), and do not walk into it. Folders whose names
-    /// begin with a period are not listed.
+    /// List it as [`ChildState::Undocumented`](crate::ChildState::Undocumented), and do not walk into it. Folders whose
+    /// names begin with a period are not listed.
     #[default]
     Report,
     /// Treat it as a group without attributes.

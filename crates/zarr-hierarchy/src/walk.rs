@@ -7,7 +7,7 @@ use zarr_array::Format;
 use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
 
-use crate::child::{Child, Found};
+use crate::child::{Child, ChildState};
 use crate::children::{Name, SHARED, candidates, children_of};
 use crate::error::HierarchyResult;
 use crate::group::{Group, Shared};
@@ -81,7 +81,7 @@ impl Walk {
                 Ok(()) => {}
                 Err(e) => {
                     let (shared, prefix) = (self.shared.clone(), group.prefix);
-                    let found = Found::Unlisted(e.at(&prefix.node_path()));
+                    let found = ChildState::Unlisted(e.at(&prefix.node_path()));
                     return Some(Child { shared, prefix, notes: Vec::new(), found });
                 }
             }
@@ -134,7 +134,7 @@ impl Walk {
 /// Returns the group to enter, if the child is a group.
 fn below(child: &Child, depth: usize) -> Option<Below> {
     match &child.found {
-        Found::Node(NodeMeta::Group(meta)) => {
+        ChildState::Node(NodeMeta::Group(meta)) => {
             Some(Below { prefix: child.prefix.clone(), format: meta.format(), depth: depth + 1 })
         }
         _ => None,

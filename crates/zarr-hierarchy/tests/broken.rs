@@ -4,7 +4,7 @@ use crate::common::{self, ARRAY, GROUP, consolidated, open, open_with, store};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::meta::Limits;
 use zarr_hierarchy::zarr_array::standard;
-use zarr_hierarchy::{Child, GroupOptions, Kind, UnresolvedArrays};
+use zarr_hierarchy::{Child, GroupOptions, NodeKind, UnresolvedArrays};
 
 /// Documents that are invalid, each in another way.
 const BROKEN: &[&str] = &[
@@ -50,9 +50,9 @@ fn every_third_node_is_broken_and_the_others_are_listed() {
     assert_eq!(children.len(), 3 * broken.len());
     for (i, child) in children.iter().enumerate() {
         match i % 3 {
-            0 => assert_eq!(child.kind(), Some(Kind::Group), "{}", child.path()),
+            0 => assert_eq!(child.kind(), Some(NodeKind::Group), "{}", child.path()),
             1 => assert_eq!(child.error().unwrap().node(), Some(&child.path()[..])),
-            _ => assert_eq!(child.kind(), Some(Kind::Array), "{}", child.path()),
+            _ => assert_eq!(child.kind(), Some(NodeKind::Array), "{}", child.path()),
         }
     }
     assert_eq!(root.walk().count(), children.len());
@@ -82,7 +82,7 @@ fn broken_documents_in_consolidated_metadata_hide_no_other_node() {
     let children = root.children().unwrap();
     assert_eq!(children.len(), 2 * entries.len());
     for pair in children.chunks(2) {
-        assert!(pair[0].error().is_some() && pair[1].kind() == Some(Kind::Array), "{}", pair[0].path());
+        assert!(pair[0].error().is_some() && pair[1].kind() == Some(NodeKind::Array), "{}", pair[0].path());
     }
 }
 

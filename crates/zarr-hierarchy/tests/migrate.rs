@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{Storage, block_on};
 use zarr_conformance::instruments::Counting;
-use zarr_hierarchy::migrate::{MigrateOptions, Plan, RemoveOptions, State, Step};
+use zarr_hierarchy::migrate::{MigrateOptions, MigrationPlan, MigrationState, RemoveOptions, Step};
 use zarr_hierarchy::{Format, HierarchyErrorKind, zarr_array};
 use zarr_store::MemoryStore;
 
@@ -55,15 +55,15 @@ fn hierarchy() -> Storage {
     storage
 }
 
-fn plan(storage: &Storage, options: &MigrateOptions) -> Plan {
+fn plan(storage: &Storage, options: &MigrateOptions) -> MigrationPlan {
     block_on(options.plan(storage.clone(), "/")).unwrap()
 }
 
-fn run(plan: &Plan) -> Result<(), HierarchyErrorKind> {
+fn run(plan: &MigrationPlan) -> Result<(), HierarchyErrorKind> {
     block_on(plan.run(&|_| {})).map_err(|e| e.kind())
 }
 
-fn keys(plan: &Plan) -> Vec<String> {
+fn keys(plan: &MigrationPlan) -> Vec<String> {
     plan.steps()
         .map(|step| match step {
             Step::Write(key, _) => format!("+{}", key.as_str()),
@@ -74,7 +74,7 @@ fn keys(plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-fn states(plan: &Plan) -> Vec<(&str, State)> {
+fn states(plan: &MigrationPlan) -> Vec<(&str, MigrationState)> {
     plan.nodes().iter().map(|node| (node.path.as_str(), node.state)).collect()
 }
 
@@ -224,7 +224,12 @@ fn convertible_nodes_are_converted_with_keep_going() {
     let planned = plan(&storage, &options);
     assert_eq!(
         states(&planned),
-        [("/", State::Changes), ("/a", State::Changes), ("/g", State::Changes), ("/g/b", State::Blocked)]
+        [
+            ("/", MigrationState::Changes),
+            ("/a", MigrationState::Changes),
+            ("/g", MigrationState::Changes),
+            ("/g/b", MigrationState::Blocked)
+        ]
     );
     run(&planned).unwrap();
     assert_eq!(get(&storage, "zarr.json")["consolidated_metadata"]["metadata"].as_object().unwrap().len(), 2);
@@ -238,7 +243,12 @@ fn convertible_nodes_are_converted_with_keep_going() {
     let planned = plan(&storage, &options);
     assert_eq!(
         states(&planned),
-        [("/", State::Changes), ("/a", State::Changes), ("/g", State::Blocked), ("/g/b", State::Blocked)]
+        [
+            ("/", MigrationState::Changes),
+            ("/a", MigrationState::Changes),
+            ("/g", MigrationState::Blocked),
+            ("/g/b", MigrationState::Blocked)
+        ]
     );
 }
 

@@ -10,7 +10,7 @@ use zarr_hierarchy::zarr_array::meta::Code;
 use zarr_hierarchy::zarr_array::traits::block_on;
 use zarr_hierarchy::zarr_array::{NdVec, standard};
 use zarr_hierarchy::{
-    CopyOptions, EraseOptions, ExistingNode, Formats, Found, GroupMeta, GroupOptions,
+    ChildState, CopyOptions, EraseOptions, ExistingNode, Formats, GroupMeta, GroupOptions,
     HierarchyErrorKind as Kind, ImplicitGroups, NodeMeta, UseConsolidated,
 };
 
@@ -230,7 +230,7 @@ fn a_store_that_cannot_list_opens_nodes_by_path() {
     assert!(e.to_string().contains("cannot list"), "{e}");
     assert_eq!(root.array("x").unwrap().shape(), [4]);
     let found: Vec<_> = root.walk().collect();
-    assert!(matches!(found[0].found(), Found::Unlisted(_)) && found.len() == 1);
+    assert!(matches!(found[0].found(), ChildState::Unlisted(_)) && found.len() == 1);
     open(&storage).consolidate().unwrap();
     assert_eq!(names(&open(&unlisted(&storage)).children().unwrap()), ["x"], "from consolidated metadata");
 }
@@ -592,7 +592,7 @@ fn f_t10_a_group_missing_in_between_is_implicit() {
     let root = open(&storage);
     assert_eq!(root.diagnostics()[0].code, Code::ImplicitGroup);
     let children = root.children().unwrap();
-    assert!(matches!(children[0].found(), Found::Undocumented) && children[0].name() == "a");
+    assert!(matches!(children[0].found(), ChildState::Undocumented) && children[0].name() == "a");
     assert_eq!(root.array("a/b").unwrap().shape(), [4]);
     let treat = open_with(&storage, GroupOptions::new().implicit_groups(ImplicitGroups::Treat));
     assert_eq!(treat.walk().map(|c| c.path()).collect::<Vec<_>>(), ["/a", "/a/b"]);
@@ -602,7 +602,7 @@ fn f_t10_a_group_missing_in_between_is_implicit() {
 fn a_child_whose_document_vanishes_is_not_listed() {
     let (storage, _) = store(&[("zarr.json", GROUP), ("x/c/0", "chunk of an array that is being erased")]);
     let root = open(&storage);
-    assert!(matches!(root.children().unwrap()[0].found(), Found::Undocumented));
+    assert!(matches!(root.children().unwrap()[0].found(), ChildState::Undocumented));
     block_on(storage.delete(&key("x/c/0"))).unwrap();
     assert!(root.children().unwrap().is_empty());
 }
@@ -616,7 +616,7 @@ fn an_implicit_group_gets_the_format_of_the_group_above() {
     assert_eq!(implicit.format(), root.format());
     assert_eq!(implicit.array("x").unwrap().shape(), [4]);
     let children = implicit.children().unwrap();
-    assert!(matches!(children[0].found(), Found::Node(NodeMeta::Array(_))), "{children:?}");
+    assert!(matches!(children[0].found(), ChildState::Node(NodeMeta::Array(_))), "{children:?}");
 }
 
 /// Rule F32: consolidated metadata, which some readers take for a group, is written after the group.

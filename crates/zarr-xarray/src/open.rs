@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use zarr_hierarchy::{Child, Found, Group, HierarchyError};
+use zarr_hierarchy::{Child, ChildState, Group, HierarchyError};
 use zarr_meta::NodeMeta;
 
 use crate::conventions::DecodeOptions;
@@ -38,12 +38,12 @@ impl Members {
         for child in group.children().await? {
             let name = child.name().to_owned();
             match child.found() {
-                Found::Node(NodeMeta::Array(meta)) => {
+                ChildState::Node(NodeMeta::Array(meta)) => {
                     let stored = StoredArray { meta: meta.clone(), array: child.array() };
                     members.arrays.insert(name, stored.into());
                 }
-                Found::Node(NodeMeta::Group(_)) => members.groups.push(child),
-                Found::Broken(error) | Found::Unlisted(error) => {
+                ChildState::Node(NodeMeta::Group(_)) => members.groups.push(child),
+                ChildState::Broken(error) | ChildState::Unlisted(error) => {
                     members.broken.insert(name, error.clone());
                 }
                 _ => {}

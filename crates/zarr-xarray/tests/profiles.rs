@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::{Found, standard};
+use zarr_hierarchy::{ChildState, standard};
 use zarr_meta::{NodeMeta, Severity};
 use zarr_xarray::{Code, Hierarchy, Profile};
 
@@ -14,7 +14,7 @@ fn errors(name: &str) -> Option<Vec<String>> {
     let mut nodes = vec![("/".to_owned(), NodeMeta::Group(group.metadata().clone()))];
     for child in group.walk() {
         match child.found() {
-            Found::Node(node) => nodes.push((child.prefix().node_path(), node.clone())),
+            ChildState::Node(node) => nodes.push((child.prefix().node_path(), node.clone())),
             _ => return None,
         }
     }

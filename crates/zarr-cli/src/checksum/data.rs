@@ -13,7 +13,7 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::{Format, NodeMeta, xarray};
 use zarr_array::traits::serde_json;
-use zarr_hierarchy::Found;
+use zarr_hierarchy::ChildState;
 
 use crate::crew;
 use crate::elements::Elements;
@@ -43,8 +43,8 @@ pub(super) fn each(
     for visit in walk(target, Source::DOCUMENTS, usize::MAX)? {
         let path = visit.path();
         let node = match visit.found {
-            Found::Node(node) => node,
-            Found::Broken(e) | Found::Unlisted(e) => {
+            ChildState::Node(node) => node,
+            ChildState::Broken(e) | ChildState::Unlisted(e) => {
                 return Err(target.fail(Failure::from(e).within(format_args!("node {path:?}"))));
             }
             // A folder that is not a node.

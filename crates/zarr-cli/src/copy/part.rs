@@ -4,7 +4,7 @@ use std::path::Path;
 
 use zarr_array::meta::NodeMeta;
 use zarr_copy::Copy;
-use zarr_hierarchy::Found;
+use zarr_hierarchy::ChildState;
 use zarr_xarray::Selectors;
 use zarr_xarray::blocking::{DataTree, Dataset};
 
@@ -23,7 +23,7 @@ pub(super) fn select(
     source: &Target,
     stores: &Stores,
 ) -> Result<Copy, Failure> {
-    if !matches!(source.look()?.found, Found::Node(NodeMeta::Group(_))) {
+    if !matches!(source.look()?.found, ChildState::Node(NodeMeta::Group(_))) {
         let part = Part { select: chosen.clone() };
         let picks = part.picks(given, source, &source.array()?, stores)?;
         return Ok(copy.select("", selection(picks)));

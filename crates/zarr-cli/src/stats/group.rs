@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::{ArrayMeta, NodeMeta};
-use zarr_hierarchy::Found;
+use zarr_hierarchy::ChildState;
 use zarr_xarray::blocking::Dataset;
 
 use super::{Args, Stats, as_decoded, as_stored};
@@ -39,8 +39,8 @@ pub(super) fn run(args: &Args, target: &Target) -> Outcome {
     let arrays = walk(target, Source::default(), usize::MAX)?.filter_map(|visit| {
         let path = visit.path();
         match visit.found {
-            Found::Node(NodeMeta::Array(meta)) => Some(Ok((path, meta))),
-            Found::Broken(e) | Found::Unlisted(e) => {
+            ChildState::Node(NodeMeta::Array(meta)) => Some(Ok((path, meta))),
+            ChildState::Broken(e) | ChildState::Unlisted(e) => {
                 Some(Err(target.fail(Failure::from(e).within(format_args!("node {path:?}")))))
             }
             _ => None,

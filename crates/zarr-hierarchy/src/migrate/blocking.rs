@@ -2,14 +2,18 @@
 
 use zarr_array::{Format, Storage, block_on};
 
-use super::{MigrateOptions, Plan, RemoveOptions, Step};
+use super::{MigrateOptions, MigrationPlan, RemoveOptions, Step};
 use crate::error::HierarchyResult;
 
 /// Plans the migration of the node at `path`, with everything below it, in place. Nothing is written.
 ///
 /// # Errors
 /// As [`MigrateOptions::plan`].
-pub fn plan(storage: impl Into<Storage>, path: &str, options: &MigrateOptions) -> HierarchyResult<Plan> {
+pub fn plan(
+    storage: impl Into<Storage>,
+    path: &str,
+    options: &MigrateOptions,
+) -> HierarchyResult<MigrationPlan> {
     block_on(options.plan(storage, path))
 }
 
@@ -23,7 +27,7 @@ pub fn plan_into(
     to: impl Into<Storage>,
     to_path: &str,
     options: &MigrateOptions,
-) -> HierarchyResult<Plan> {
+) -> HierarchyResult<MigrationPlan> {
     block_on(options.plan_into(storage, path, to, to_path))
 }
 
@@ -36,14 +40,14 @@ pub fn plan_removal(
     path: &str,
     format: Format,
     options: &RemoveOptions,
-) -> HierarchyResult<Plan> {
+) -> HierarchyResult<MigrationPlan> {
     block_on(options.plan(storage, path, format))
 }
 
 /// Carries out a plan and calls `done` after each step.
 ///
 /// # Errors
-/// As [`Plan::run`].
-pub fn run(plan: &Plan, done: &(dyn Fn(&Step) + Sync)) -> HierarchyResult<()> {
+/// As [`MigrationPlan::run`].
+pub fn run(plan: &MigrationPlan, done: &(dyn Fn(&Step) + Sync)) -> HierarchyResult<()> {
     block_on(plan.run(done))
 }

@@ -12,7 +12,7 @@ use super::MigrateOptions;
 use super::convert::convert;
 use super::steps::Step;
 use super::survey::Place;
-use crate::child::Kind;
+use crate::child::NodeKind;
 use crate::error::{HierarchyError, HierarchyResult};
 
 /// The planned change of a node.
@@ -22,7 +22,7 @@ pub(super) struct Draft<'a> {
     pub(super) from: &'a Place,
     /// The place of its document of format 3.
     pub(super) to: &'a Place,
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<NodeKind>,
     /// The document of format 3.
     pub(super) text: Option<String>,
     /// Whether an existing document of format 3 is deleted first.
@@ -110,8 +110,8 @@ pub(super) fn drafts<'a>(
 impl Draft<'_> {
     fn take(&mut self, node: &NodeMeta) {
         self.kind = Some(match node {
-            NodeMeta::Array(_) => Kind::Array,
-            NodeMeta::Group(_) => Kind::Group,
+            NodeMeta::Array(_) => NodeKind::Array,
+            NodeMeta::Group(_) => NodeKind::Group,
         });
         self.text =
             node.documents().into_iter().find_map(|(name, text)| text.filter(|_| name == DocumentName::Node));
@@ -122,7 +122,7 @@ impl Draft<'_> {
         let (Some(text), Some(there)) = (&self.text, self.to.document()) else { return };
         let says_the_same = || -> MetaResult<bool> {
             let there = match self.kind {
-                Some(Kind::Group) => remove_inline(there, &options.limits)?.into_bytes(),
+                Some(NodeKind::Group) => remove_inline(there, &options.limits)?.into_bytes(),
                 _ => there.to_vec(),
             };
             Ok(same(&parsed(text.as_bytes(), &options.limits)?, &parsed(&there, &options.limits)?))
@@ -170,7 +170,7 @@ fn parsed(text: &[u8], limits: &Limits) -> MetaResult<Value> {
 fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()> {
     for i in 0..drafts.len() {
         let (group, rest) = (&drafts[i], &drafts[i + 1..]);
-        let Some(text) = group.text.as_ref().filter(|_| group.lives() && group.kind == Some(Kind::Group))
+        let Some(text) = group.text.as_ref().filter(|_| group.lives() && group.kind == Some(NodeKind::Group))
         else {
             continue;
         };

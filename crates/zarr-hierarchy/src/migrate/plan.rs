@@ -12,13 +12,13 @@ use super::MigrateOptions;
 use super::draft::{Draft, drafts};
 use super::steps::{Stages, Step};
 use super::survey::{Place, survey};
-use crate::child::Kind;
+use crate::child::NodeKind;
 use crate::copy::moved;
 use crate::error::{HierarchyError, HierarchyResult};
 
 /// The planned changes and the obstacles. Nothing has been changed yet.
 #[derive(Debug)]
-pub struct Plan {
+pub struct MigrationPlan {
     pub(super) storage: Storage,
     pub(super) prefix: Prefix,
     pub(super) nodes: Vec<PlannedNode>,
@@ -35,9 +35,9 @@ pub struct PlannedNode {
     /// The path of the node.
     pub path: String,
     /// The kind of the node, if it could be read.
-    pub kind: Option<Kind>,
+    pub kind: Option<NodeKind>,
     /// The planned change.
-    pub state: State,
+    pub state: MigrationState,
     /// The reasons why the change is not possible.
     pub obstacles: Vec<HierarchyError>,
     /// Tolerated deviations in its documents, and changes of meaning.
@@ -46,7 +46,7 @@ pub struct PlannedNode {
 
 /// The planned change of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum MigrationState {
     /// Its documents change.
     Changes,
     /// Nothing needs to be done.
@@ -55,7 +55,7 @@ pub enum State {
     Blocked,
 }
 
-impl Plan {
+impl MigrationPlan {
     /// The nodes, ordered by path.
     pub fn nodes(&self) -> &[PlannedNode] {
         &self.nodes
@@ -71,7 +71,7 @@ impl Plan {
     /// # Errors
     /// The first obstacle, and the number of further nodes with obstacles.
     pub fn check(&self) -> HierarchyResult<()> {
-        let mut blocked = self.nodes.iter().filter(|node| node.state == State::Blocked);
+        let mut blocked = self.nodes.iter().filter(|node| node.state == MigrationState::Blocked);
         let Some(first) = blocked.next().filter(|_| !self.keep_going) else { return Ok(()) };
         let Some(obstacle) = first.obstacles.first() else { return Ok(()) };
         let others = match blocked.count() {
@@ -118,7 +118,7 @@ pub(super) async fn migration(
     storage: &Storage,
     source: &Prefix,
     elsewhere: Option<(Storage, Prefix)>,
-) -> HierarchyResult<Plan> {
+) -> HierarchyResult<MigrationPlan> {
     let limits = &options.limits;
     let at_once = |storage: &Storage| options.at_once.unwrap_or_else(|| node::at_once(storage));
     let levels = survey(storage, source, options.format, limits, at_once(storage)).await?;
@@ -145,7 +145,7 @@ pub(super) async fn migration(
     };
     let places = levels.iter().flatten().enumerate().map(|(i, place)| (place, there.get(i).unwrap_or(place)));
     let drafts = drafts(places, options)?;
-    let mut plan = Plan {
+    let mut plan = MigrationPlan {
         at_once: at_once(&to),
         storage: to,
         prefix: target,
@@ -192,9 +192,9 @@ fn stages(drafts: &[Draft<'_>], options: &MigrateOptions) -> HierarchyResult<Sta
 
 fn planned(draft: Draft<'_>, touched: &HashSet<Prefix>) -> PlannedNode {
     let state = match draft.obstacles.is_empty() {
-        false => State::Blocked,
-        true if touched.contains(&draft.to.prefix) => State::Changes,
-        true => State::Done,
+        false => MigrationState::Blocked,
+        true if touched.contains(&draft.to.prefix) => MigrationState::Changes,
+        true => MigrationState::Done,
     };
     let path = draft.from.prefix.node_path();
     PlannedNode { path, kind: draft.kind, state, obstacles: draft.obstacles, notes: draft.notes }

@@ -4,10 +4,10 @@ use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
 use zarr_array::{ArrayErrorKind, Format, Limits, Storage, node};
 
-use super::plan::{Plan, PlannedNode, State};
+use super::plan::{MigrationPlan, MigrationState, PlannedNode};
 use super::steps::Stages;
 use super::survey::{Place, survey};
-use crate::child::Kind;
+use crate::child::NodeKind;
 use crate::error::{HierarchyError, HierarchyResult};
 
 /// The options for removing the metadata of one format from a hierarchy.
@@ -57,13 +57,18 @@ impl RemoveOptions {
         storage: impl Into<Storage>,
         path: &str,
         format: Format,
-    ) -> HierarchyResult<Plan> {
+    ) -> HierarchyResult<MigrationPlan> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
         let planned = self.plan_at(storage, &prefix, format).await;
         planned.map_err(|e| e.at(&prefix.node_path()))
     }
 
-    async fn plan_at(&self, storage: Storage, prefix: &Prefix, format: Format) -> HierarchyResult<Plan> {
+    async fn plan_at(
+        &self,
+        storage: Storage,
+        prefix: &Prefix,
+        format: Format,
+    ) -> HierarchyResult<MigrationPlan> {
         let other = match format {
             Format::V3 => Format::V2,
             Format::V2 => Format::V3,
@@ -87,15 +92,15 @@ impl RemoveOptions {
         }
         nodes.sort_by(|a, b| a.path.cmp(&b.path));
         let (prefix, limits) = (prefix.clone(), self.limits.clone());
-        Ok(Plan { storage, prefix, nodes, stages, keep_going: false, at_once, limits })
+        Ok(MigrationPlan { storage, prefix, nodes, stages, keep_going: false, at_once, limits })
     }
 
     /// Plans the change of a place. `none` says that the place has no documents to delete.
     fn judge(&self, place: &Place, none: bool, other: Format) -> PlannedNode {
         let remaining = place.node(other, &self.limits);
         let kind = match &remaining {
-            Ok(Some((NodeMeta::Array(_), _))) => Some(Kind::Array),
-            Ok(Some((NodeMeta::Group(_), _))) => Some(Kind::Group),
+            Ok(Some((NodeMeta::Array(_), _))) => Some(NodeKind::Array),
+            Ok(Some((NodeMeta::Group(_), _))) => Some(NodeKind::Group),
             _ => None,
         };
         let obstacle = match remaining {
@@ -109,9 +114,9 @@ impl RemoveOptions {
             Err(e) => Some(e.into()),
         };
         let state = match &obstacle {
-            Some(_) => State::Blocked,
-            None if none => State::Done,
-            None => State::Changes,
+            Some(_) => MigrationState::Blocked,
+            None if none => MigrationState::Done,
+            None => MigrationState::Changes,
         };
         let obstacles = Vec::from_iter(obstacle);
         PlannedNode { path: place.prefix.node_path(), kind, state, obstacles, notes: Vec::new() }
