@@ -10,10 +10,10 @@ use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use zarr_array::block_on;
 use zarr_array::Storage as Handle;
+use zarr_array::block_on;
 use zarr_copy::{
-    Chunks, Codecs, Copy, CopyResult, Done, Event, Job, Mirror, Plan, Rule, RunOptions, Shards, Size,
+    ChunkChoice, Codecs, Copy, CopyResult, Done, Event, Mirror, Rule, RunOptions, Shards, SharedCopy, Size,
 };
 
 use crate::array::registry;
@@ -53,7 +53,7 @@ type Numbers = BTreeMap<&'static str, u64>;
 /// A copy that is planned: nothing is written yet.
 #[pyclass(frozen, module = "zarr_rs._native")]
 pub(crate) struct CopyPlan {
-    plan: Plan,
+    plan: zarr_copy::CopyPlan,
     from: Handle,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn plan_copy(
         .include(settings.include)
         .exclude(settings.exclude);
     if let Some(chunks) = settings.chunks {
-        copy = copy.chunks(parsed::<Chunks>(py, "chunks", &chunks)?);
+        copy = copy.chunks(parsed::<ChunkChoice>(py, "chunks", &chunks)?);
     }
     if let Some(shards) = settings.shards {
         copy = copy.shards(parsed(py, "shards", &shards)?);
@@ -105,7 +105,7 @@ impl NewRule {
         let Self(pattern, chunks, shards, codecs) = self;
         let mut rule = Rule::new(pattern);
         if let Some(chunks) = chunks {
-            rule = rule.chunks(parsed::<Chunks>(py, "chunks", &chunks)?);
+            rule = rule.chunks(parsed::<ChunkChoice>(py, "chunks", &chunks)?);
         }
         if let Some(shards) = shards {
             rule = rule.shards(parsed::<Shards>(py, "shards", &shards)?);
@@ -182,7 +182,7 @@ impl CopyPlan {
         verify: bool,
         look: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Numbers> {
-        let job = result(py, &self.from, &to.0, Job::new(name))?.lease(lease).verify(verify);
+        let job = result(py, &self.from, &to.0, SharedCopy::new(name))?.lease(lease).verify(verify);
         let told = Told::default();
         let tell = |event: Event<'_>| told.tell(event);
         let share = cancellable(py, self.plan.join(to.0.clone(), path, &job, &tell), told.look(look))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use shuttle::future::{block_on, spawn};
 use zarr_array::blocking::Array;
 use zarr_array::{ArrayMeta, Cpu, DataType, NdVec, Storage, standard};
-use zarr_copy::{Copy, Job, Lengths, Plan, RunOptions, blocking};
+use zarr_copy::{Copy, CopyPlan, Lengths, RunOptions, SharedCopy, blocking};
 use zarr_hierarchy::blocking::Group;
 use zarr_store::MemoryStore;
 
@@ -31,7 +31,7 @@ const WORKERS: usize = 3;
 /// A way to copy.
 struct Way {
     /// The plans of the workers, which make them for themselves.
-    plans: [Arc<Plan>; WORKERS],
+    plans: [Arc<CopyPlan>; WORKERS],
     /// What one worker makes of it.
     wanted: Objects,
 }
@@ -82,8 +82,8 @@ fn source(shape: [u64; 2]) -> Storage {
     source
 }
 
-fn job() -> Job {
-    Job::new("night").unwrap().unit_bytes(16)
+fn job() -> SharedCopy {
+    SharedCopy::new("night").unwrap().unit_bytes(16)
 }
 
 /// Lets workers share the copy. Returns whether one of them completed it.

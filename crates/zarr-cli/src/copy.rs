@@ -22,7 +22,7 @@ use clap::ValueEnum;
 use zarr_array::meta::{Format, NodeMeta};
 use zarr_array::traits::{Prefix, StoreResult};
 use zarr_array::{Storage, block_on};
-use zarr_copy::{Chunks, Copy, CopyError, CopyErrorKind, Event, Rule, Shards, Size, marker};
+use zarr_copy::{ChunkChoice, Copy, CopyError, CopyErrorKind, Event, Rule, Shards, Size, marker};
 use zarr_hierarchy::ChildState;
 
 use crate::access::seconds;
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     /// `time=24,lat=100`; other dimensions keep theirs. Arrays of another rank, or without these dimensions, keep their
     /// chunks; a name that no array has is an error.
     #[arg(long, value_name = "A,B,…|JSON|NAME=A,…", allow_hyphen_values = true)]
-    chunks: Option<Chunks>,
+    chunks: Option<ChunkChoice>,
     /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in
     /// --chunks. `none` stores every chunk as its own object.
     #[arg(long, value_name = "A,B,…|JSON|none", allow_hyphen_values = true)]
@@ -170,7 +170,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let format = args.zarr_format.as_deref().and_then(|number| Format::of(number.parse().ok()?));
     let codecs = args.codecs.as_deref().map(str::parse::<Codecs>).transpose();
     let codecs = codecs.map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
-    if let (Some(Chunks::Lengths(chunks)), Some(Shards::Of(shards))) = (&args.chunks, &args.shards)
+    if let (Some(ChunkChoice::Lengths(chunks)), Some(Shards::Of(shards))) = (&args.chunks, &args.shards)
         && chunks.rank() != shards.rank()
     {
         let [chunks, shards] = [chunks.rank(), shards.rank()];

@@ -3,43 +3,43 @@
 use zarr_array::{Storage, block_on};
 
 use crate::error::CopyResult;
-use crate::join::{Job, Share};
-use crate::plan::Plan;
-use crate::run::{Progress, RunOptions};
+use crate::join::{Share, SharedCopy};
+use crate::plan::CopyPlan;
+use crate::run::{CopyProgress, RunOptions};
 use crate::work::Done;
 
 /// Plans a copy, as [`Copy::plan`](crate::Copy::plan).
 ///
 /// # Errors
 /// As [`Copy::plan`](crate::Copy::plan).
-pub fn plan(copy: &crate::Copy) -> CopyResult<Plan> {
+pub fn plan(copy: &crate::Copy) -> CopyResult<CopyPlan> {
     block_on(copy.plan())
 }
 
-/// Runs a plan, as [`Plan::run`].
+/// Runs a plan, as [`CopyPlan::run`].
 ///
 /// # Errors
-/// As [`Plan::run`].
+/// As [`CopyPlan::run`].
 pub fn run(
-    plan: &Plan,
+    plan: &CopyPlan,
     to: impl Into<Storage>,
     path: &str,
     options: RunOptions,
-    progress: Progress<'_>,
+    progress: CopyProgress<'_>,
 ) -> CopyResult<Done> {
     block_on(plan.run(to, path, options, progress))
 }
 
-/// Takes part in a job, as [`Plan::join`].
+/// Takes part in a job, as [`CopyPlan::join`].
 ///
 /// # Errors
-/// As [`Plan::join`].
+/// As [`CopyPlan::join`].
 pub fn join(
-    plan: &Plan,
+    plan: &CopyPlan,
     to: impl Into<Storage>,
     path: &str,
-    job: &Job,
-    progress: Progress<'_>,
+    job: &SharedCopy,
+    progress: CopyProgress<'_>,
 ) -> CopyResult<Share> {
     block_on(plan.join(to, path, job, progress))
 }

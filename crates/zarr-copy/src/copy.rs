@@ -7,11 +7,11 @@ use crate::codecs::Codecs;
 use crate::error::CopyResult;
 use crate::memory::Allowed;
 use crate::part::Parts;
-use crate::plan::{self, Plan};
-use crate::rules::{Chunks, Rule, Rules};
+use crate::plan::{self, CopyPlan};
+use crate::rules::{ChunkChoice, Rule, Rules};
 use crate::size::Size;
 
-/// A copy of a node with everything below it. [`plan`](Self::plan) looks at the source; the [`Plan`] runs.
+/// A copy of a node with everything below it. [`plan`](Self::plan) looks at the source; the [`CopyPlan`] runs.
 ///
 /// The copy keeps shape, data type, fill value, dimension names and attributes, and also chunks, shards and codecs
 /// unless a setting changes them. If the chunks and codecs of an array stay the same, its stored objects are copied
@@ -86,7 +86,7 @@ impl Copy {
     /// Chunks, shards and codecs of all arrays do not change small coordinates: arrays of one dimension below the source
     /// that have its name and less than 1 MiB. A [`rule`](Self::rule) changes them.
     #[must_use]
-    pub fn chunks(mut self, chunks: impl Into<Chunks>) -> Self {
+    pub fn chunks(mut self, chunks: impl Into<ChunkChoice>) -> Self {
         self.rules.all = self.rules.all.chunks(chunks);
         self
     }
@@ -178,7 +178,7 @@ impl Copy {
     /// # Errors
     /// [`Settings`](crate::CopyErrorKind::Settings) if the settings do not fit each other or the source; the kinds of
     /// arrays if nodes cannot be copied: the error of the first, and [`others`](crate::CopyError::others).
-    pub async fn plan(&self) -> CopyResult<Plan> {
+    pub async fn plan(&self) -> CopyResult<CopyPlan> {
         plan::plan(self).await
     }
 

@@ -9,11 +9,11 @@ use zarr_store::Prefixed;
 
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::marker;
-use crate::plan::Plan;
+use crate::plan::CopyPlan;
 
 /// What was found at the place of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum DestinationState {
     /// Nothing.
     Nothing,
     /// The same copy, which an earlier run has begun.
@@ -22,9 +22,9 @@ pub enum Found {
     Complete,
 }
 
-/// A checked place. **For authors of tools**; other programs call [`Plan::run`].
+/// A checked place. **For authors of tools**; other programs call [`CopyPlan::run`].
 #[derive(Debug)]
-pub struct Destination {
+pub struct CopyDestination {
     storage: Storage,
     root: Prefix,
     /// The marker of an existing unfinished copy.
@@ -35,7 +35,7 @@ pub struct Destination {
     is_taken: bool,
 }
 
-impl Destination {
+impl CopyDestination {
     /// Looks at the place `root`.
     ///
     /// # Errors
@@ -98,11 +98,11 @@ impl Destination {
     ///
     /// # Errors
     /// [`Taken`](CopyErrorKind::Taken) if another copy is there, and those of the store.
-    pub async fn begin(&self, plan: &Plan) -> CopyResult<Found> {
+    pub async fn begin(&self, plan: &CopyPlan) -> CopyResult<DestinationState> {
         let marker = plan.marker();
         if let Some(found) = &self.unfinished {
             if found == marker.as_bytes() {
-                return Ok(Found::Unfinished);
+                return Ok(DestinationState::Unfinished);
             }
             let of = marker::source(found).unwrap_or_default();
             return Err(taken(format!(
@@ -112,7 +112,7 @@ impl Destination {
         }
         if self.is_taken {
             if plan.is_complete(&self.storage()).await? {
-                return Ok(Found::Complete);
+                return Ok(DestinationState::Complete);
             }
             return Err(taken("the place is not empty, and it holds no unfinished copy"));
         }
@@ -125,7 +125,11 @@ impl Destination {
                 matches!(put.await?, Outcome::Done(_))
             }
         };
-        if is_put { Ok(Found::Nothing) } else { Err(taken("another writer has begun a copy there")) }
+        if is_put {
+            Ok(DestinationState::Nothing)
+        } else {
+            Err(taken("another writer has begun a copy there"))
+        }
     }
 
     /// Writes the documents, updates the consolidated metadata above the copy, and deletes the marker last: until then
@@ -133,13 +137,13 @@ impl Destination {
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn publish(&self, plan: &Plan, found: Found) -> CopyResult<()> {
+    pub async fn publish(&self, plan: &CopyPlan, found: DestinationState) -> CopyResult<()> {
         // The copy must be durable before it becomes a node.
         self.storage.sync().await?;
         plan.write_documents(&self.storage(), found).await?;
         self.storage.sync().await?;
         plan.refresh(&self.storage, &self.root, plan.format()).await?;
-        if found == Found::Unfinished {
+        if found == DestinationState::Unfinished {
             return self.unmark().await;
         }
         Ok(self.storage.delete(&marker::key(&self.root)?).await?)

@@ -15,14 +15,14 @@ use std::time::Duration;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::Storage;
 
-pub use job::{Job, Share};
+pub use job::{Share, SharedCopy};
 
 use self::claims::{Claims, Record, State};
 use self::puts::Puts;
-use crate::destination::{Destination, Found, below};
+use crate::destination::{CopyDestination, DestinationState, below};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
-use crate::plan::{Kind, Plan};
-use crate::run::{Event, Progress};
+use crate::plan::{CopyPlan, Kind};
+use crate::run::{CopyProgress, Event};
 use crate::units::{Pass, Unit};
 use crate::work::{Action, Done, Told};
 
@@ -41,12 +41,13 @@ const DOCUMENTS: &str = "documents";
 /// The longest wait for other workers between two looks.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-impl Plan {
-    /// Copies to the node at `path` of a storage together with other workers of the same job, which run the same plan in
-    /// other tasks, processes or machines. Returns when the copy is complete, whoever completed it. A worker may come late,
-    /// die, or be started again: what it had claimed is taken over by the others. The copy is byte for byte what one worker
-    /// makes of it. Before it becomes a node, one listing of each array shows whether the objects of all units are there;
-    /// units that lack some are copied again. With [`Job::verify`] all units are compared that no worker of this run copied.
+impl CopyPlan {
+    /// Copies to the node at `path` of a storage together with other workers of the same job, which run the same plan
+    /// in other tasks, processes or machines. Returns when the copy is complete, whoever completed it. A worker may
+    /// come late, die, or be started again: what it had claimed is taken over by the others. The copy is byte for byte
+    /// what one worker makes of it. Before it becomes a node, one listing of each array shows whether the objects of
+    /// all units are there; units that lack some are copied again. With [`SharedCopy::verify`] all units are compared
+    /// that no worker of this run copied.
     ///
     /// All workers should plan with the same memory and [threads](crate::Copy::threads). Otherwise they cut the copy into
     /// other units, and some of it is copied twice.
@@ -54,13 +55,13 @@ impl Plan {
     /// ```
     /// # #[cfg(feature = "standard")] {
     /// # use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, DataType, Storage, blocking::Array, standard};
-    /// use zarr_copy::{Copy, Job, blocking};
+    /// use zarr_copy::{Copy, SharedCopy, blocking};
     ///
     /// # let (source, destination) = (Storage::from(zarr_store::MemoryStore::new()), Storage::from(zarr_store::MemoryStore::new()));
     /// # let meta = ArrayMeta::builder([24, 8], DataType::Float32).chunks([1, 8]).build()?;
     /// # Array::create(source.clone(), "/", meta, &standard())?.write(.., &[1_f32; 192])?;
     /// let plan = blocking::plan(&Copy::new(source, "/", &standard()).threads(4))?;
-    /// let job = Job::new("nightly-17")?;
+    /// let job = SharedCopy::new("nightly-17")?;
     /// let share = blocking::join(&plan, destination, "/", &job, &|_| {})?;
     /// assert_eq!(share.done.moved.objects, 24); // this worker was alone
     /// # }
@@ -74,8 +75,8 @@ impl Plan {
         &self,
         to: impl Into<Storage>,
         path: &str,
-        job: &Job,
-        progress: Progress<'_>,
+        job: &SharedCopy,
+        progress: CopyProgress<'_>,
     ) -> CopyResult<Share> {
         let to = to.into();
         let can = to.capabilities();
@@ -94,8 +95,8 @@ impl Plan {
         };
         let mut share = Share::default();
         // Others may have completed the copy between the look at the place and the marker of this worker.
-        let is_complete = found == Found::Complete
-            || found == Found::Nothing && self.is_complete(&destination.storage()).await?;
+        let is_complete = found == DestinationState::Complete
+            || found == DestinationState::Nothing && self.is_complete(&destination.storage()).await?;
         if is_complete {
             // Of workers that died after the copy was complete.
             self.clear(&destination.storage()).await?;
@@ -144,8 +145,8 @@ impl Plan {
 
 /// A worker of a job.
 struct Worker<'a> {
-    plan: &'a Plan,
-    destination: &'a Destination,
+    plan: &'a CopyPlan,
+    destination: &'a CopyDestination,
     /// The root of this storage is the root of the copy.
     storage: Storage,
     claims: Claims,
@@ -154,8 +155,8 @@ struct Worker<'a> {
     at_work: HashMap<String, bool>,
     /// The worker that had claimed the documents when this worker began.
     earlier: Option<String>,
-    job: &'a Job,
-    progress: Progress<'a>,
+    job: &'a SharedCopy,
+    progress: CopyProgress<'a>,
     share: Share,
     /// Whether this worker may have written to an intermediate array.
     has_between: bool,
@@ -352,7 +353,7 @@ impl<'a> Worker<'a> {
             return Ok(true);
         }
         self.plan.clear(&self.storage).await?;
-        self.destination.publish(self.plan, Found::Unfinished).await?;
+        self.destination.publish(self.plan, DestinationState::Unfinished).await?;
         Ok(true)
     }
 

@@ -9,7 +9,7 @@ use zarr_array::meta::{DocumentName, Ignore};
 use zarr_array::traits::{Key, Prefix, StoreResult};
 use zarr_array::{Limits, Storage};
 
-use crate::plan::{Kind, Plan};
+use crate::plan::{CopyPlan, Kind};
 
 /// The name of the object. It begins with a period, so listings of nodes ignore it.
 pub const NAME: &str = ".zarr-copy.json";
@@ -45,7 +45,7 @@ pub async fn unfinished(storage: &Storage, root: &Prefix) -> StoreResult<Option<
 
 /// Makes the text of the marker. The same source, with the same documents and settings, gives the same text, because
 /// settings change the documents of the copy; the selected parts of arrays are added. Chunks do not count.
-pub(crate) fn text(source: &str, plan: &Plan) -> String {
+pub(crate) fn text(source: &str, plan: &CopyPlan) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
         // The length separates the texts unambiguously.

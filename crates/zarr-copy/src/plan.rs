@@ -32,8 +32,8 @@ use crate::work::{Estimate, Work};
 /// What a copy will do: all nodes, parents before children. Made by [`Copy::plan`]; nothing is written before
 /// [`run`](Self::run).
 #[derive(Debug)]
-pub struct Plan {
-    nodes: Vec<Node>,
+pub struct CopyPlan {
+    nodes: Vec<CopyNode>,
     notes: Notes,
     /// The name of the source in the marker of an unfinished copy.
     pub(crate) source: String,
@@ -44,7 +44,7 @@ pub struct Plan {
 
 /// A node of a planned copy.
 #[derive(Debug)]
-pub struct Node {
+pub struct CopyNode {
     pub(crate) path: String,
     pub(crate) below: Prefix,
     pub(crate) consolidated: bool,
@@ -67,7 +67,7 @@ pub(crate) struct Planned {
     pub(crate) work: Work,
 }
 
-impl Node {
+impl CopyNode {
     /// Returns the path in the source: `/`, `/a/b`.
     pub fn path(&self) -> &str {
         &self.path
@@ -115,7 +115,7 @@ impl Node {
 
 impl Planned {
     /// Opens the copy at the root of `storage`, before its documents are written.
-    pub(crate) fn open(&self, storage: Storage, plan: &Plan) -> CopyResult<Array> {
+    pub(crate) fn open(&self, storage: Storage, plan: &CopyPlan) -> CopyResult<Array> {
         let places = &self.work.places;
         let (meta, notes) = (self.meta.clone(), Vec::new());
         let opened = OpenOptions::new().with_metadata(storage, Prefix::root(), meta, notes, &plan.registry);
@@ -135,9 +135,9 @@ struct Visit {
     found: ChildState,
 }
 
-impl Plan {
+impl CopyPlan {
     /// Returns all nodes of the copy, parents before children.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[CopyNode] {
         &self.nodes
     }
 
@@ -148,7 +148,7 @@ impl Plan {
 
     /// Returns the format of the node at the root of the copy.
     pub fn format(&self) -> Format {
-        self.nodes.first().map_or(Format::V3, Node::format)
+        self.nodes.first().map_or(Format::V3, CopyNode::format)
     }
 
     /// Returns the bytes of elements to read and write. Zero for objects that are copied as they are stored, if the
@@ -170,7 +170,7 @@ impl Plan {
 }
 
 /// Plans a copy.
-pub(crate) async fn plan(copy: &Copy) -> CopyResult<Plan> {
+pub(crate) async fn plan(copy: &Copy) -> CopyResult<CopyPlan> {
     let rules = copy.rules.matchers()?;
     let filter = Filter::new(&copy.include, &copy.exclude)?;
     let source = |e: CopyError| e.of_source();
@@ -219,7 +219,7 @@ pub(crate) async fn plan(copy: &Copy) -> CopyResult<Plan> {
 
 struct Planner<'a> {
     copy: &'a Copy,
-    nodes: Vec<Node>,
+    nodes: Vec<CopyNode>,
     /// Indices of the groups that are copied only because of nodes below them.
     on_the_way: Vec<usize>,
     notes: Notes,
@@ -282,21 +282,20 @@ impl Planner<'_> {
     }
 
     /// Fails if the given shape fits no array, or if no array has a dimension that is named.
-    fn finish(self) -> CopyResult<Plan> {
+    fn finish(self) -> CopyResult<CopyPlan> {
         let Self { copy, nodes, notes, left_alone, parts, .. } = self;
         if let Some(below) = parts.first() {
             return Err(CopyError::settings(format!("`select`: there is no array {below:?}")));
         }
         if let Some((what, rank)) = copy.rules.shape() {
-            let fits =
-                |node: &Node| matches!(&node.kind, Kind::Array(array) if array.source.shape().len() == rank);
+            let fits = |node: &CopyNode| matches!(&node.kind, Kind::Array(array) if array.source.shape().len() == rank);
             if !nodes.iter().any(fits) && !left_alone.contains(&rank) {
                 let message = format!("the {what} shape has rank {rank}, but no array has that rank");
                 return Err(CopyError::settings(message));
             }
         }
         check_named(copy, &nodes)?;
-        Ok(Plan {
+        Ok(CopyPlan {
             nodes,
             notes,
             source: copy.name(),
@@ -347,7 +346,7 @@ impl Planner<'_> {
                 return Ok(());
             }
         };
-        self.nodes.push(Node { path, below: Prefix::new(below)?, consolidated, kind });
+        self.nodes.push(CopyNode { path, below: Prefix::new(below)?, consolidated, kind });
         Ok(())
     }
 
@@ -417,14 +416,14 @@ impl Planner<'_> {
 }
 
 /// Fails if no array has a dimension of a name that the settings give.
-fn check_named(copy: &Copy, nodes: &[Node]) -> CopyResult<()> {
+fn check_named(copy: &Copy, nodes: &[CopyNode]) -> CopyResult<()> {
     /// The largest number of dimensions that the message names.
     const MOST: usize = 12;
     let mut given = copy.rules.named().peekable();
     if given.peek().is_none() {
         return Ok(());
     }
-    let of = |node: &Node| match &node.kind {
+    let of = |node: &CopyNode| match &node.kind {
         Kind::Array(array) => dimensions(&array.source),
         Kind::Group(_) => Vec::new(),
     };

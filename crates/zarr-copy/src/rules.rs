@@ -18,20 +18,20 @@ const SMALL: u64 = 1 << 20;
 
 /// The chunks of a copy. As text [`Lengths`], or by the names of dimensions: `time=24,lat=100`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Chunks {
+pub enum ChunkChoice {
     /// The length for each dimension.
     Lengths(Lengths),
     /// The lengths for dimensions of these names. Other dimensions keep their length.
     Named(Vec<(String, u64)>),
 }
 
-impl From<Lengths> for Chunks {
+impl From<Lengths> for ChunkChoice {
     fn from(lengths: Lengths) -> Self {
         Self::Lengths(lengths)
     }
 }
 
-impl FromStr for Chunks {
+impl FromStr for ChunkChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -52,16 +52,16 @@ impl FromStr for Chunks {
 /// `pattern:chunks=…,shards=…,codecs=…`.
 ///
 /// ```
-/// use zarr_copy::{Chunks, Rule};
+/// use zarr_copy::{ChunkChoice, Rule};
 /// let rule: Rule = "**/t2m:chunks=time=24,lat=10,codecs=zstd:5,crc32c".parse()?;
 /// let named = vec![("time".to_owned(), 24), ("lat".to_owned(), 10)];
-/// assert_eq!(rule, Rule::new("**/t2m").chunks(Chunks::Named(named)).codecs("zstd:5,crc32c".parse()?));
+/// assert_eq!(rule, Rule::new("**/t2m").chunks(ChunkChoice::Named(named)).codecs("zstd:5,crc32c".parse()?));
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rule {
     pattern: String,
-    pub(crate) chunks: Option<Chunks>,
+    pub(crate) chunks: Option<ChunkChoice>,
     pub(crate) shards: Option<Shards>,
     pub(crate) codecs: Option<Codecs>,
 }
@@ -74,7 +74,7 @@ impl Rule {
 
     /// Sets the chunks.
     #[must_use]
-    pub fn chunks(mut self, chunks: impl Into<Chunks>) -> Self {
+    pub fn chunks(mut self, chunks: impl Into<ChunkChoice>) -> Self {
         self.chunks = Some(chunks.into());
         self
     }
@@ -159,7 +159,7 @@ impl Rules {
     }
 
     pub(crate) fn matchers(&self) -> CopyResult<Matchers<'_>> {
-        if let (Some(Chunks::Lengths(chunks)), Some(Shards::Of(shards))) =
+        if let (Some(ChunkChoice::Lengths(chunks)), Some(Shards::Of(shards))) =
             (&self.all.chunks, &self.all.shards)
             && chunks.rank() != shards.rank()
         {
@@ -182,7 +182,7 @@ impl Rules {
         let all = self.all.chunks.iter().map(|chunks| ("chunks", chunks));
         let each = self.rules.iter().filter_map(|rule| Some(("rule", rule.chunks.as_ref()?)));
         all.chain(each).flat_map(|(setting, chunks)| {
-            let named = if let Chunks::Named(named) = chunks { named.as_slice() } else { &[] };
+            let named = if let ChunkChoice::Named(named) = chunks { named.as_slice() } else { &[] };
             named.iter().map(move |(name, _)| (setting, name.as_str()))
         })
     }
@@ -190,7 +190,7 @@ impl Rules {
     /// Returns which shape is given for all arrays, of chunks or shards, and its rank.
     pub(crate) fn shape(&self) -> Option<(&'static str, usize)> {
         match (&self.all.chunks, &self.all.shards) {
-            (Some(Chunks::Lengths(chunks)), _) => Some(("chunk", chunks.rank())),
+            (Some(ChunkChoice::Lengths(chunks)), _) => Some(("chunk", chunks.rank())),
             (None, Some(Shards::Of(shards))) => Some(("shard", shards.rank())),
             _ => None,
         }
@@ -217,8 +217,8 @@ impl Matchers<'_> {
             shards: first.shards.clone().or_else(|| all.shards.clone()),
         };
         change.chunks = match first.chunks.as_ref().or(all.chunks.as_ref()) {
-            Some(Chunks::Lengths(lengths)) => Some(lengths.clone()),
-            Some(Chunks::Named(named)) => by_name(source, named)?,
+            Some(ChunkChoice::Lengths(lengths)) => Some(lengths.clone()),
+            Some(ChunkChoice::Named(named)) => by_name(source, named)?,
             None => target.map(|target| of_size(source, target)),
         };
         let given = &self.rules.all;
@@ -291,8 +291,8 @@ mod tests {
     #[test]
     fn rules_and_chunks_have_a_text_form() {
         let shape = |shape: &[u64]| Lengths::Shape(shape.to_vec());
-        let named = |name: &str, length| Chunks::Named(vec![(name.to_owned(), length)]);
-        assert_eq!("3, 4".parse(), Ok(Chunks::Lengths(shape(&[3, 4]))));
+        let named = |name: &str, length| ChunkChoice::Named(vec![(name.to_owned(), length)]);
+        assert_eq!("3, 4".parse(), Ok(ChunkChoice::Lengths(shape(&[3, 4]))));
         assert_eq!(" time = 24".parse(), Ok(named("time", 24)));
         assert_eq!("a/*:chunks=2,3,shards=none".parse(), {
             Ok(Rule::new("a/*").chunks(shape(&[2, 3])).shards(Shards::None))
@@ -307,7 +307,7 @@ mod tests {
             assert!(bad.parse::<Rule>().is_err(), "{bad}");
         }
         for bad in ["time=", "time=0", "time=2,3", "=a"] {
-            assert!(bad.parse::<Chunks>().is_err(), "{bad}");
+            assert!(bad.parse::<ChunkChoice>().is_err(), "{bad}");
         }
     }
 }

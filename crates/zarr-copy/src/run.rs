@@ -5,13 +5,13 @@ use zarr_array::traits::Prefix;
 use zarr_array::{Format, Limits, Storage};
 use zarr_hierarchy::{GroupOptions, UnresolvedArrays, UseConsolidated};
 
-use crate::destination::{Destination, Found, below};
+use crate::destination::{CopyDestination, DestinationState, below};
 use crate::document;
 #[cfg(doc)]
 use crate::error::CopyErrorKind;
 use crate::error::{CopyError, CopyResult};
 use crate::marker;
-use crate::plan::{Kind, Node, Plan};
+use crate::plan::{CopyNode, CopyPlan, Kind};
 use crate::work::Done;
 
 /// How a plan runs.
@@ -57,9 +57,9 @@ pub enum Event<'a> {
 }
 
 /// Is called with the progress of a run.
-pub type Progress<'a> = &'a (dyn Fn(Event<'_>) + Sync);
+pub type CopyProgress<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
-impl Plan {
+impl CopyPlan {
     /// Copies to the node at `path` of a storage, and creates groups above it. The copy becomes a node when it is
     /// complete. If the run fails or its future is dropped, the copy stays, and [`RunOptions::resume`] continues it.
     ///
@@ -71,21 +71,21 @@ impl Plan {
         to: impl Into<Storage>,
         path: &str,
         options: RunOptions,
-        progress: Progress<'_>,
+        progress: CopyProgress<'_>,
     ) -> CopyResult<Done> {
         let destination = self.place(to.into(), path, options.resume).await?;
         let found = destination.begin(self).await?;
         let done = self.copy_chunks(&destination.storage(), found, options.verify, progress).await?;
-        if found != Found::Complete {
+        if found != DestinationState::Complete {
             destination.publish(self, found).await?;
         }
         Ok(done)
     }
 
     /// Checks the place of the copy.
-    pub(crate) async fn place(&self, to: Storage, path: &str, resume: bool) -> CopyResult<Destination> {
+    pub(crate) async fn place(&self, to: Storage, path: &str, resume: bool) -> CopyResult<CopyDestination> {
         let root = Prefix::of_node(path).map_err(|e| CopyError::settings(e.to_string()))?;
-        let destination = Destination::find(to, root).await?;
+        let destination = CopyDestination::find(to, root).await?;
         destination.check(resume).map_err(|e| e.within(format_args!("node {path:?}")))?;
         if let Some(around) = destination.format_above().await?
             && around != self.format()
@@ -105,9 +105,9 @@ impl Plan {
     pub async fn copy_chunks(
         &self,
         to: &Storage,
-        found: Found,
+        found: DestinationState,
         verify: bool,
-        progress: Progress<'_>,
+        progress: CopyProgress<'_>,
     ) -> CopyResult<Done> {
         let (mut sum, mut errors) = (Done::default(), Vec::new());
         for node in self.nodes() {
@@ -119,34 +119,34 @@ impl Plan {
                 }
             }
         }
-        sum.was_complete = found == Found::Complete;
+        sum.was_complete = found == DestinationState::Complete;
         CopyError::joined(errors).map_or(Ok(sum), Err)
     }
 
     async fn copy_node(
         &self,
-        node: &Node,
+        node: &CopyNode,
         to: &Storage,
-        found: Found,
+        found: DestinationState,
         verify: bool,
-        progress: Progress<'_>,
+        progress: CopyProgress<'_>,
     ) -> CopyResult<Done> {
         let Kind::Array(array) = &node.kind else { return Ok(Done::default()) };
         progress(Event::Array(node.path()));
         let told = |bytes| progress(Event::Bytes(bytes));
         let (source, copy) = (&array.source, &array.open(below(to, node.below()), self)?);
         let mut done = match found {
-            Found::Complete => Done::default(),
-            Found::Unfinished => array.work.resume(source, copy, &self.room, &told).await?,
-            Found::Nothing => array.work.copy(source, copy, &self.room, &told).await?,
+            DestinationState::Complete => Done::default(),
+            DestinationState::Unfinished => array.work.resume(source, copy, &self.room, &told).await?,
+            DestinationState::Nothing => array.work.copy(source, copy, &self.room, &told).await?,
         };
         // The documents of a complete copy do not say which part it is.
-        if verify || (found == Found::Complete && array.selection.is_some()) {
-            let is_complete = found == Found::Complete;
+        if verify || (found == DestinationState::Complete && array.selection.is_some()) {
+            let is_complete = found == DestinationState::Complete;
             done += array.work.compare(source, copy, is_complete, &self.room, &told).await?;
         }
-        if found != Found::Complete {
-            array.work.finish(copy, found == Found::Unfinished).await?;
+        if found != DestinationState::Complete {
+            array.work.finish(copy, found == DestinationState::Unfinished).await?;
         }
         Ok(done)
     }
@@ -184,11 +184,11 @@ impl Plan {
     /// # Errors
     /// [`Conflict`](zarr_array::ArrayErrorKind::Conflict) if another writer has written a document, and those of the
     /// store.
-    pub async fn write_documents(&self, storage: &Storage, found: Found) -> CopyResult<()> {
+    pub async fn write_documents(&self, storage: &Storage, found: DestinationState) -> CopyResult<()> {
         for node in self.nodes().iter().rev() {
             let storage = below(storage, node.below());
             let written = async {
-                document::put(&storage, node.documents(), found == Found::Unfinished).await?;
+                document::put(&storage, node.documents(), found == DestinationState::Unfinished).await?;
                 if node.consolidated { self.consolidate(&storage).await } else { Ok(()) }
             };
             written.await.map_err(|e| e.within(format_args!("copy of node {:?}", node.path)))?;

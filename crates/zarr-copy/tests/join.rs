@@ -11,7 +11,7 @@ use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, NdVec, Storage, block_on};
 use zarr_conformance::instruments::{Fault, Faulty};
 use zarr_copy::zarr_hierarchy::zarr_array;
 use zarr_copy::zarr_hierarchy::{blocking::Group, standard};
-use zarr_copy::{Copy, CopyErrorKind, Event, Job, Lengths, Plan, RunOptions, Share, blocking};
+use zarr_copy::{Copy, CopyErrorKind, CopyPlan, Event, Lengths, RunOptions, Share, SharedCopy, blocking};
 use zarr_store::MemoryStore;
 
 /// The bytes of elements in an array.
@@ -32,7 +32,7 @@ fn source() -> Storage {
 }
 
 /// The ways to copy: as stored, encoded again, and in two passes.
-fn copies(source: &Storage) -> [(&'static str, Plan); 3] {
+fn copies(source: &Storage) -> [(&'static str, CopyPlan); 3] {
     let copy = Copy::new(source.clone(), "/", &standard()).threads(1);
     let series = Lengths::Shape(vec![64, 2]);
     let plan = |copy: Copy| blocking::plan(&copy).unwrap();
@@ -46,8 +46,8 @@ fn copies(source: &Storage) -> [(&'static str, Plan); 3] {
     plans
 }
 
-fn job() -> Job {
-    Job::new("night-17").unwrap().unit_bytes(700).lease(Duration::from_millis(80))
+fn job() -> SharedCopy {
+    SharedCopy::new("night-17").unwrap().unit_bytes(700).lease(Duration::from_millis(80))
 }
 
 /// Returns all objects.
@@ -66,7 +66,7 @@ fn same(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>, case
 }
 
 /// Returns what one worker makes of a plan.
-fn alone(plan: &Plan) -> BTreeMap<String, Vec<u8>> {
+fn alone(plan: &CopyPlan) -> BTreeMap<String, Vec<u8>> {
     let to = Storage::from(MemoryStore::new());
     blocking::run(plan, to.clone(), "/", RunOptions::new(), &|_| {}).unwrap();
     objects(&to)
@@ -207,7 +207,7 @@ fn takes_over(step: usize) {
 }
 
 /// Kills a worker after so many operations. Returns `None` if it completed the copy before.
-fn killed(plan: &Plan, last: u64) -> Option<Storage> {
+fn killed(plan: &CopyPlan, last: u64) -> Option<Storage> {
     let to = Storage::from(MemoryStore::new());
     let died = blocking::join(plan, dying(&to, Some(last)).0, "/", &job(), &|_| {}).is_err();
     // The marker is deleted when the copy is complete, and then the records.
@@ -401,7 +401,7 @@ fn a_job_of_another_copy_and_a_store_without_conditions_are_refused() {
     let e = blocking::join(&plan("/a"), Storage::from(MemoryStore::new()).read_only(), "/", &job(), &|_| {});
     assert_eq!(e.unwrap_err().kind(), CopyErrorKind::Node(ArrayErrorKind::Unsupported));
     for name in ["", ".a", "a/b", "a b", &"a".repeat(65)] {
-        assert_eq!(Job::new(name).unwrap_err().kind(), CopyErrorKind::Settings, "{name:?}");
+        assert_eq!(SharedCopy::new(name).unwrap_err().kind(), CopyErrorKind::Settings, "{name:?}");
     }
 }
 

@@ -12,7 +12,7 @@ use zarr_copy::zarr_hierarchy::zarr_array::traits::{
     store::{Op, Read},
 };
 use zarr_copy::zarr_hierarchy::zarr_array::{ArrayMeta, Axis, DataType, NdVec, Selection, Storage, block_on};
-use zarr_copy::{Copy, Lengths, Plan, RunOptions, blocking};
+use zarr_copy::{Copy, CopyPlan, Lengths, RunOptions, blocking};
 use zarr_store::MemoryStore;
 
 /// Counts of requests by key.
@@ -29,7 +29,7 @@ fn source(shape: &[u64], chunks: &[u64]) -> Storage {
     storage
 }
 
-fn plan(source: &Storage, chunks: &[u64], memory: u64) -> Option<Plan> {
+fn plan(source: &Storage, chunks: &[u64], memory: u64) -> Option<CopyPlan> {
     let copy = Copy::new(source.clone(), "/", &standard()).chunks(Lengths::Shape(chunks.to_vec()));
     blocking::plan(&copy.max_memory(memory).threads(1)).ok()
 }

@@ -13,7 +13,7 @@ use crate::node::Writing;
 
 impl Array {
     /// Reads the attributes from the store, changes them and writes them back. `change` is called again if another
-    /// writer wrote them in between. Members that `change` does not touch keep their bytes. ConsolidatedPolicy metadata in
+    /// writer wrote them in between. Members that `change` does not touch keep their bytes. Consolidated metadata in
     /// parent groups is updated; see [`with_consolidated`](Self::with_consolidated).
     ///
     /// ```

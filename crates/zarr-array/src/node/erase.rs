@@ -30,7 +30,7 @@ pub async fn erase(storage: &Storage, prefix: &Prefix, how: &Writing) -> ArrayRe
     Ok(true)
 }
 
-/// Deletes documents of a node, then everything below its prefix. ConsolidatedPolicy metadata of format 2 is deleted first,
+/// Deletes documents of a node, then everything below its prefix. Consolidated metadata of format 2 is deleted first,
 /// because some readers use it even if the document of its group is missing.
 pub(super) async fn delete_node(
     storage: &Storage,

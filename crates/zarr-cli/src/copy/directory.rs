@@ -11,7 +11,7 @@ use zarr_array::meta::json::Document;
 use zarr_array::meta::{DocumentName, Documents, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage, block_on, node};
-use zarr_copy::{Found, Plan, marker};
+use zarr_copy::{CopyPlan, DestinationState, marker};
 use zarr_store::split_node;
 use zarr_store::zip::{PackOptions, write_file};
 use zarr_store_fs::FsStore;
@@ -143,18 +143,18 @@ impl Directory {
     ///
     /// # Errors
     /// If something else is there.
-    pub(super) fn complete(&mut self, plan: &Plan, stores: &Stores) -> Result<Option<Storage>, Failure> {
+    pub(super) fn complete(&mut self, plan: &CopyPlan, stores: &Stores) -> Result<Option<Storage>, Failure> {
         let Some(taken) = self.taken.take() else { return Ok(None) };
         let storage = stores.traced(FsStore::open(&self.destination)?);
         if block_on(plan.is_complete(&storage))? { Ok(Some(storage)) } else { Err(taken) }
     }
 
     /// Creates the directory in which the copy grows, or with `resume` finds the one that an earlier run has left.
-    pub(super) fn begin(self, marker: &str, resume: bool) -> Result<(Hidden, Found), Failure> {
+    pub(super) fn begin(self, marker: &str, resume: bool) -> Result<(Hidden, DestinationState), Failure> {
         make_parents(&self.parent)?;
         if resume && let Some((path, lock)) = self.left_over(marker) {
             let hidden = Hidden { directory: self, path, _lock: Some(lock), keep: true };
-            return Ok((hidden, Found::Unfinished));
+            return Ok((hidden, DestinationState::Unfinished));
         }
         for attempt in 0..100 {
             let path = self.parent.join(self.hidden(&format!("{attempt}.partial")));
@@ -172,7 +172,7 @@ impl Directory {
             let mut hidden = Hidden { directory: self, path, _lock: None, keep: resume };
             hidden.mark(marker)?;
             hidden.directory.name_left_overs();
-            return Ok((hidden, Found::Nothing));
+            return Ok((hidden, DestinationState::Nothing));
         }
         Err(Failure::new(Exit::Io, format!("too many unfinished copies in {:?}", self.parent)))
     }
@@ -349,7 +349,7 @@ impl Hidden {
     }
 
     /// Renames the complete copy to the destination.
-    pub(super) fn publish(&mut self, plan: &Plan, stores: &Stores) -> Result<(), Failure> {
+    pub(super) fn publish(&mut self, plan: &CopyPlan, stores: &Stores) -> Result<(), Failure> {
         if self.directory.archive.is_some() {
             return self.pack(stores);
         }
@@ -373,7 +373,7 @@ impl Hidden {
     }
 
     /// Updates the consolidated metadata above the destination.
-    fn refresh(&self, plan: &Plan, stores: &Stores) -> Result<(), Failure> {
+    fn refresh(&self, plan: &CopyPlan, stores: &Stores) -> Result<(), Failure> {
         let destination = &self.directory.destination;
         let Some((directory, top)) = nodes_above(destination).pop() else { return Ok(()) };
         let below = destination.strip_prefix(&directory).ok().and_then(Path::to_str);

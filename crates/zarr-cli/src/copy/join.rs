@@ -1,6 +1,6 @@
 //! `zarr copy --join`: a copy that several processes share.
 
-use zarr_copy::{Copy, Job, Plan, Share};
+use zarr_copy::{Copy, CopyPlan, Share, SharedCopy};
 
 use super::{Args, report};
 use crate::exit::{Exit, Failure, Outcome};
@@ -16,12 +16,12 @@ pub(super) fn cut(copy: Copy) -> Copy {
 }
 
 /// Returns the job that the options describe.
-pub(super) fn job(args: &Args, name: &str) -> Result<Job, Failure> {
-    Ok(Job::new(name)?.lease(args.lease).verify(args.verify))
+pub(super) fn job(args: &Args, name: &str) -> Result<SharedCopy, Failure> {
+    Ok(SharedCopy::new(name)?.lease(args.lease).verify(args.verify))
 }
 
 /// Prints what this process did, or says how a copy that failed is continued.
-pub(super) fn report(args: &Args, plan: &Plan, share: Result<Share, Failure>) -> Outcome {
+pub(super) fn report(args: &Args, plan: &CopyPlan, share: Result<Share, Failure>) -> Outcome {
     let share = share.map_err(|e| {
         let destination = shown(&args.destination);
         let advice = format!("the copy to {destination:?} is not complete; the same command continues it");

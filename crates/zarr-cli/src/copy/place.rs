@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use zarr_array::meta::Format;
 use zarr_array::{Storage, block_on};
-use zarr_copy::{Destination, Found, Plan};
+use zarr_copy::{CopyDestination, CopyPlan, DestinationState};
 use zarr_store::split_node;
 use zarr_store_fs::FsStore;
 
@@ -37,7 +37,7 @@ pub(super) struct Rules {
 pub(super) struct Growing {
     /// The root of the storage is the root of the copy.
     storage: Storage,
-    found: Found,
+    found: DestinationState,
     grows: Grows,
 }
 
@@ -46,7 +46,7 @@ enum Grows {
     /// In a hidden directory, which is renamed at the end.
     Hidden(Hidden),
     /// In its final place.
-    There(Destination),
+    There(CopyDestination),
     /// Not at all: it is complete.
     Nowhere,
 }
@@ -137,10 +137,10 @@ impl Place {
     }
 
     /// Prepares the place for the copy.
-    pub(super) fn begin(self, plan: &Plan, rules: Rules, stores: &Stores) -> Result<Growing, Failure> {
+    pub(super) fn begin(self, plan: &CopyPlan, rules: Rules, stores: &Stores) -> Result<Growing, Failure> {
         let (storage, found, grows) = match self {
             Self::Directory(mut directory) => match directory.complete(plan, stores)? {
-                Some(storage) => (storage, Found::Complete, Grows::Nowhere),
+                Some(storage) => (storage, DestinationState::Complete, Grows::Nowhere),
                 None => {
                     let (hidden, found) = directory.begin(&plan.marker(), rules.resume)?;
                     (hidden.storage(stores)?, found, Grows::Hidden(hidden))
@@ -162,13 +162,13 @@ impl Growing {
     }
 
     /// Returns what an earlier run has done.
-    pub(super) fn found(&self) -> Found {
+    pub(super) fn found(&self) -> DestinationState {
         self.found
     }
 
     /// Whether an earlier run has finished the copy.
     pub(super) fn is_complete(&self) -> bool {
-        self.found == Found::Complete
+        self.found == DestinationState::Complete
     }
 
     /// Whether the copy stays when it fails, so that it can be resumed.
@@ -180,12 +180,12 @@ impl Growing {
     }
 
     /// Writes the documents of the nodes and publishes the copy.
-    pub(super) fn publish(mut self, plan: &Plan, stores: &Stores) -> Result<(), Failure> {
+    pub(super) fn publish(mut self, plan: &CopyPlan, stores: &Stores) -> Result<(), Failure> {
         let resumes = if self.is_kept() { "; `--resume` continues the copy" } else { "" };
         self.finish(plan, stores).map_err(|e| Failure::new(e.exit(), format!("{}{resumes}", e.message())))
     }
 
-    fn finish(&mut self, plan: &Plan, stores: &Stores) -> Result<(), Failure> {
+    fn finish(&mut self, plan: &CopyPlan, stores: &Stores) -> Result<(), Failure> {
         match &mut self.grows {
             Grows::Hidden(hidden) => {
                 block_on(plan.write_documents(&self.storage, self.found))?;

@@ -1,20 +1,20 @@
 //! What a copy will do, and what it has done, as text and as JSON.
 
 use zarr_array::meta::json::{Object, Value};
-use zarr_copy::{Done, Moved, Node, Plan, Share};
+use zarr_copy::{CopyNode, CopyPlan, Done, Moved, Share};
 
 use crate::json;
 use crate::table::bytes;
 
 /// Returns a line for each array of a plan, and a last line for all.
-pub(super) fn plan(plan: &Plan) -> String {
+pub(super) fn plan(plan: &CopyPlan) -> String {
     let lines = plan.nodes().iter().filter_map(line);
     let sum = format!("would copy {}, {} of elements\n", nodes(plan), bytes(plan.elements()));
     lines.chain([sum]).collect()
 }
 
 /// Returns the line of an array.
-fn line(node: &Node) -> Option<String> {
+fn line(node: &CopyNode) -> Option<String> {
     let (path, work) = (node.path(), node.estimate()?);
     if node.moves_objects() {
         return Some(format!("{path:?}: at most {} copied as stored\n", count(work.reads, "object")));
@@ -33,7 +33,7 @@ fn line(node: &Node) -> Option<String> {
 }
 
 /// Returns a plan as JSON.
-pub(super) fn plan_json(plan: &Plan) -> String {
+pub(super) fn plan_json(plan: &CopyPlan) -> String {
     let nodes: Value = plan.nodes().iter().map(node).collect();
     let document = json::document([
         ("dry_run", true.into()),
@@ -43,7 +43,7 @@ pub(super) fn plan_json(plan: &Plan) -> String {
     json::pretty(&document.into())
 }
 
-fn node(node: &Node) -> Value {
+fn node(node: &CopyNode) -> Value {
     let kind = if node.is_array() { "array" } else { "group" };
     let mut object = json::object([
         ("path", node.path().into()),
@@ -67,7 +67,7 @@ fn node(node: &Node) -> Value {
 }
 
 /// Returns the summary of a finished copy.
-pub(super) fn summary(plan: &Plan, done: &Done, verified: bool) -> String {
+pub(super) fn summary(plan: &CopyPlan, done: &Done, verified: bool) -> String {
     let copied = match done.was_complete {
         true => "the copy is complete already".to_owned(),
         false => format!("copied {}, {} of elements", nodes(plan), bytes(plan.elements())),
@@ -91,7 +91,7 @@ pub(super) fn summary(plan: &Plan, done: &Done, verified: bool) -> String {
 }
 
 /// Returns the summary of a copy that several processes shared.
-pub(super) fn share(plan: &Plan, share: &Share, verified: bool) -> String {
+pub(super) fn share(plan: &CopyPlan, share: &Share, verified: bool) -> String {
     let summary = summary(plan, &share.done, verified);
     if share.done.was_complete {
         return summary;
@@ -101,7 +101,7 @@ pub(super) fn share(plan: &Plan, share: &Share, verified: bool) -> String {
 }
 
 /// Returns the summary of a copy that several processes shared as JSON.
-pub(super) fn share_json(plan: &Plan, share: &Share, verified: bool) -> String {
+pub(super) fn share_json(plan: &CopyPlan, share: &Share, verified: bool) -> String {
     let mut document = object(plan, &share.done, verified);
     document.set("units", share.units);
     document.set("units_bytes", number(share.bytes));
@@ -109,11 +109,11 @@ pub(super) fn share_json(plan: &Plan, share: &Share, verified: bool) -> String {
 }
 
 /// Returns the summary of a finished copy as JSON.
-pub(super) fn summary_json(plan: &Plan, done: &Done, verified: bool) -> String {
+pub(super) fn summary_json(plan: &CopyPlan, done: &Done, verified: bool) -> String {
     json::pretty(&object(plan, done, verified).into())
 }
 
-fn object(plan: &Plan, done: &Done, verified: bool) -> Object {
+fn object(plan: &CopyPlan, done: &Done, verified: bool) -> Object {
     let objects = |of: Moved| json::object([("objects", of.objects.into()), ("bytes", of.bytes.into())]);
     let arrays = plan.nodes().len() as u64 - groups(plan);
     json::document([
@@ -131,13 +131,13 @@ fn object(plan: &Plan, done: &Done, verified: bool) -> Object {
 }
 
 /// Returns how many groups and arrays a plan has.
-fn nodes(plan: &Plan) -> String {
+fn nodes(plan: &CopyPlan) -> String {
     let (groups, all) = (groups(plan), plan.nodes().len() as u64);
     let arrays = count((all - groups).into(), "array");
     if groups == 0 { arrays } else { format!("{} and {arrays}", count(groups.into(), "group")) }
 }
 
-fn groups(plan: &Plan) -> u64 {
+fn groups(plan: &CopyPlan) -> u64 {
     plan.nodes().iter().filter(|node| !node.is_array()).count() as u64
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use zarr_array::meta::Format;
 use zarr_array::traits::Prefix;
 use zarr_array::{Storage, block_on};
-use zarr_copy::{Destination, Found, Plan};
+use zarr_copy::{CopyDestination, CopyPlan, DestinationState};
 use zarr_store::Located;
 use zarr_store::split_node;
 
@@ -17,7 +17,7 @@ use crate::stores::{Stores, shown};
 pub(super) struct Url {
     url: String,
     /// The place, if the store exists.
-    there: Option<Destination>,
+    there: Option<CopyDestination>,
     /// The URL without secrets, for messages.
     shown: PathBuf,
     /// The node in the store.
@@ -38,7 +38,7 @@ impl Url {
         let Some(Located { storage, .. }) = stores.open_if_there(&url)? else {
             return Ok(Self { url, there: None, shown, root, format: asked });
         };
-        let there = block_on(Destination::find(storage, root.clone())).map_err(|e| fail(e.into()))?;
+        let there = block_on(CopyDestination::find(storage, root.clone())).map_err(|e| fail(e.into()))?;
         if replace && there.is_taken() {
             return Err(fail(Failure::usage(
                 "the place is not empty, and only directories can be replaced: erase the node with `zarr rm`",
@@ -61,11 +61,15 @@ impl Url {
     }
 
     /// Creates the store and the groups above the copy, and puts the marker, or compares what is there with the copy.
-    pub(super) fn begin(self, plan: &Plan, stores: &Stores) -> Result<(Destination, Found), Failure> {
+    pub(super) fn begin(
+        self,
+        plan: &CopyPlan,
+        stores: &Stores,
+    ) -> Result<(CopyDestination, DestinationState), Failure> {
         let Self { url, there, shown, root, .. } = self;
         let begun = match there {
             Some(there) => Ok(there),
-            None => block_on(Destination::find(stores.create(&url)?.storage, root)),
+            None => block_on(CopyDestination::find(stores.create(&url)?.storage, root)),
         };
         let begun = begun.and_then(|there| {
             let found = block_on(there.begin(plan))?;

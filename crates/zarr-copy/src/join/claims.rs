@@ -21,7 +21,7 @@ use zarr_array::traits::store::{Listed, Outcome, PutMode, ReadVersion};
 use zarr_array::traits::{ByteRange, Bytes, Key, Prefix};
 use zarr_array::{Storage, block_on};
 
-use super::{Job, PATIENCE};
+use super::{PATIENCE, SharedCopy};
 use crate::error::{CopyError, CopyResult};
 use crate::marker::JOBS;
 use crate::units::Unit;
@@ -86,7 +86,7 @@ impl Record {
 
 impl Claims {
     /// Gives the first sign of life, and goes on with that.
-    pub(super) async fn begin(storage: Storage, job: &Job) -> CopyResult<Self> {
+    pub(super) async fn begin(storage: Storage, job: &SharedCopy) -> CopyResult<Self> {
         let clock = clock::of(&storage);
         let number = clock.random();
         let worker = format!("{}-{number:016x}", std::process::id());

@@ -8,9 +8,9 @@ use crate::work::Done;
 /// The longest name of a job, in bytes.
 const LONGEST: usize = 64;
 
-/// A copy that several workers share, see [`Plan::join`](crate::Plan::join). All of them give the same name.
+/// A copy that several workers share, see [`CopyPlan::join`](crate::CopyPlan::join). All of them give the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub struct SharedCopy {
     pub(super) name: String,
     pub(super) lease: Duration,
     pub(super) verify: bool,
@@ -29,7 +29,7 @@ pub struct Share {
     pub bytes: u128,
 }
 
-impl Job {
+impl SharedCopy {
     /// Makes a job. The name has letters, digits, `-`, `_` and `.`, which is not the first; at most 64 of them.
     ///
     /// # Errors
