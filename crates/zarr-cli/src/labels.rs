@@ -6,7 +6,7 @@ use std::str::FromStr;
 use zarr_array::blocking::Array;
 use zarr_hierarchy::HierarchyError;
 use zarr_xarray::blocking::{Dataset, Variable};
-use zarr_xarray::{Code, Picked, Selectors, XarrayError, XarrayErrorKind};
+use zarr_xarray::{FindingCode, Picked, Selectors, XarrayError, XarrayErrorKind};
 
 use crate::exit::{Exit, Failure, say};
 use crate::select::{Part, Pick, Select};
@@ -96,7 +96,7 @@ impl Around {
     pub(crate) fn variable(&self) -> Result<Variable, Failure> {
         let variable = self.dataset.variable(&self.name)?;
         let findings = self.dataset.findings().iter().filter(|(name, _)| *name == self.name);
-        for (name, finding) in findings.filter(|(_, finding)| finding.code == Code::MissingValueType) {
+        for (name, finding) in findings.filter(|(_, finding)| finding.code == FindingCode::MissingValueType) {
             say(&format!("note: variable {name:?}: {finding}"));
         }
         Ok(variable)

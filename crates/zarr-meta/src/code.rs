@@ -10,44 +10,45 @@ pub enum Severity {
     Error,
 }
 
-/// Generates the enum `Code` from a table of codes. It is exported for crates of this workspace with their own tables.
+/// Generates an enum of codes from its name and a table. It is exported for crates of this workspace with their own
+/// tables.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! codes {
-    ($($name:ident $id:literal $severity:ident $title:literal $explanation:literal;)*) => {
+    ($code:ident; $($name:ident $id:literal $severity:ident $title:literal $explanation:literal;)*) => {
         /// The code of a deviation or piece of advice. Codes are stable: the meaning of a code never changes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
-        pub enum Code {
+        pub enum $code {
             $(#[doc = concat!($id, ": ", $title, ".\n\n", $explanation)] $name,)*
         }
 
-        impl Code {
+        impl $code {
             /// All codes in ascending order.
-            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+            pub const ALL: &'static [$code] = &[$($code::$name),*];
 
             /// Returns the stable id, such as `ZM001`.
             pub const fn id(self) -> &'static str {
-                match self { $(Code::$name => $id,)* }
+                match self { $($code::$name => $id,)* }
             }
 
             /// Returns a title of a few words.
             pub const fn title(self) -> &'static str {
-                match self { $(Code::$name => $title,)* }
+                match self { $($code::$name => $title,)* }
             }
 
             /// Returns an explanation: how a reader treats the deviation, and how to write it correctly.
             pub const fn explanation(self) -> &'static str {
-                match self { $(Code::$name => $explanation,)* }
+                match self { $($code::$name => $explanation,)* }
             }
 
             /// Returns the severity.
             pub const fn severity(self) -> $crate::Severity {
-                match self { $(Code::$name => $crate::Severity::$severity,)* }
+                match self { $($code::$name => $crate::Severity::$severity,)* }
             }
         }
 
-        impl std::fmt::Display for Code {
+        impl std::fmt::Display for $code {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.id())
             }
@@ -56,6 +57,8 @@ macro_rules! codes {
 }
 
 codes! {
+    Code;
+
     ByteOrderMark "ZM001" Error "byte order mark"
         "The document starts with a UTF-8 byte order mark. RFC 8259 forbids writing one and lets readers skip it. It is skipped, and not written back.";
     BareNonFinite "ZM002" Error "bare NaN or Infinity"

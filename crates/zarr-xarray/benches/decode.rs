@@ -20,8 +20,8 @@ use zarr_store::MemoryStore;
 use zarr_xarray::blocking::Dataset;
 use zarr_xarray::kernel::{Packing, TimeCoding};
 use zarr_xarray::{
-    Calendar, Counts, Index, IndexValues, Label, Method, NumberType, Scalar, TimeUnit, TimeUnits, Times,
-    decode_times,
+    Calendar, Index, IndexValues, Label, Method, NumberType, Scalar, StoredCounts, TimeUnit, TimeUnits,
+    Times, decode_times,
 };
 
 const COUNT: usize = 1 << 22;
@@ -166,9 +166,11 @@ fn times() {
             coding.decode(black_box(&stored), black_box(&mut dst)).unwrap();
         });
         paired(&format!("axis of int64 to times, {name}"), f64::NAN, || {
-            drop(black_box(decode_times(Counts::Integers(&wide), &units, TimeUnit::Nanoseconds).unwrap()));
+            drop(black_box(
+                decode_times(StoredCounts::Integers(&wide), &units, TimeUnit::Nanoseconds).unwrap(),
+            ));
         });
-        let times = decode_times(Counts::Integers(&wide), &units, TimeUnit::Nanoseconds).unwrap();
+        let times = decode_times(StoredCounts::Integers(&wide), &units, TimeUnit::Nanoseconds).unwrap();
         paired(&format!("times to fields, {name} (bound 15 ns)"), f64::NAN, || {
             let days: u64 = times.iter().flatten().map(|time| u64::from(time.date.day)).sum();
             black_box(days);

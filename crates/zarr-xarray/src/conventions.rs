@@ -15,7 +15,7 @@ pub(crate) use variable::{Stored, decode_variable};
 
 use zarr_meta::json::{Object, Value};
 
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 
 /// The attributes of a variable, and its encoding, to which used attributes move.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Work<'_> {
         Some(self.attributes.get(name)?.to_text().ok()?.into_owned())
     }
 
-    fn found(&mut self, code: Code, message: impl Into<String>) {
+    fn found(&mut self, code: FindingCode, message: impl Into<String>) {
         self.findings.push(Finding::new(code, message));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use zarr_meta::json::{Object, Value};
 
 use crate::conventions::{CoordinateNames, VariablePlan};
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 use crate::related::{RELATED, related_names};
 
 /// The attribute that names coordinates.
@@ -59,7 +59,7 @@ fn listed(value: &Value, findings: &mut Vec<Finding>) -> Option<Vec<String>> {
             .map(|element| element.to_text().ok().map(|name| name.into_owned()))
             .collect::<Option<Vec<_>>>()
     });
-    let code = if list.is_some() { Code::CoordinatesList } else { Code::ReferencedNames };
+    let code = if list.is_some() { FindingCode::CoordinatesList } else { FindingCode::ReferencedNames };
     findings.push(Finding::new(code, format!("coordinates is {value}")));
     list
 }
@@ -77,7 +77,7 @@ fn related(
 ) -> Vec<String> {
     let Some(value) = plan.attributes.get(attribute) else { return Vec::new() };
     let mut found = |what: &str| {
-        findings.push(Finding::new(Code::ReferencedNames, format!("{attribute} is {value}: {what}")));
+        findings.push(Finding::new(FindingCode::ReferencedNames, format!("{attribute} is {value}: {what}")));
     };
     let Some(read) = value.to_text().ok().and_then(|text| related_names(attribute, &text)) else {
         found("it has another form, so it stays an attribute");

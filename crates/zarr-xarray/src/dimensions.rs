@@ -7,7 +7,7 @@ use zarr_meta::xarray::DIMENSIONS;
 use zarr_meta::{ArrayMeta, Format, Ignore, Limits};
 
 use crate::error::{XarrayError, XarrayResult};
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 
 /// The dimensions of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,11 +117,14 @@ pub(crate) fn report(array: &ArrayMeta, findings: &mut Vec<Finding>) {
     let (attributes, is_v3) = (array.attributes(), array.format() == Format::V3);
     let hidden = of_netcdf(&attributes);
     if is_v3 && !hidden.is_empty() {
-        findings.push(Finding::new(Code::HiddenAttribute, format!("hidden: {}", hidden.join(", "))));
+        findings.push(Finding::new(FindingCode::HiddenAttribute, format!("hidden: {}", hidden.join(", "))));
     }
     let has_names = array.shape().is_empty() || attributes.contains(DIMENSIONS);
     if !is_v3 && !has_names && attributes.contains(NETCDF_ARRAY) {
-        findings.push(Finding::new(Code::NetcdfNames, format!("the dimension names are in {NETCDF_ARRAY}")));
+        findings.push(Finding::new(
+            FindingCode::NetcdfNames,
+            format!("the dimension names are in {NETCDF_ARRAY}"),
+        ));
     }
 }
 

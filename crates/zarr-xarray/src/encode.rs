@@ -14,7 +14,7 @@ use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
 use crate::kernel::Packing;
 use crate::new_variable::{Encoding, MissingValue, NewVariable};
 use crate::number::{NumberType, Scalar};
-use crate::times::encode::{Encoded, NumberKind, TimeEncoding, encode_spans, encode_times};
+use crate::times::encode::{NumberKind, StoredNumbers, TimeEncoding, encode_spans, encode_times};
 use crate::times::{Spans, Times};
 
 /// The number of arrays that are written at the same time. Their elements are in memory anyhow, and the storage limits its
@@ -249,18 +249,18 @@ impl Encoding {
         }
     }
 
-    fn counts(&self, counts: &Encoded, attributes: &mut Object) -> XarrayResult<Form> {
+    fn counts(&self, counts: &StoredNumbers, attributes: &mut Object) -> XarrayResult<Form> {
         match counts {
-            Encoded::Floats(counts) => {
+            StoredNumbers::Floats(counts) => {
                 let packed = self.numbers(NumberType::Float64, bytes_of(counts), attributes)?;
                 self.check_rounding(counts, &packed.elements)?;
                 Ok(packed)
             }
-            Encoded::Integers(counts) if self.data_type.is_none_or(|of| of == NumberType::Int64) => {
+            StoredNumbers::Integers(counts) if self.data_type.is_none_or(|of| of == NumberType::Int64) => {
                 self.numbers(NumberType::Int64, bytes_of(counts), attributes)
             }
             // Missing times become NaN, and so the missing value of the stored type.
-            Encoded::Integers(counts) => {
+            StoredNumbers::Integers(counts) => {
                 let counts = counts.iter().map(|count| exact(*count)).collect::<XarrayResult<Vec<_>>>()?;
                 self.numbers(NumberType::Float64, bytes_of(&counts), attributes)
             }

@@ -9,7 +9,7 @@ use zarr_meta::{DataType, FillValue, Ignore, Strict, fill};
 use crate::attribute::{alone, number};
 use crate::element_kind::ElementKind;
 use crate::error::{XarrayError, XarrayResult};
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 use crate::number::{NumberType, Scalar};
 
 /// The element that marks missing elements.
@@ -61,9 +61,9 @@ pub fn read_fill_value(
     };
     if missing.is_none() && !value.is_null() {
         let message = format!("_FillValue is {value}, not an element of the data type: it is ignored");
-        findings.push(Finding::new(Code::MissingValueType, message));
+        findings.push(Finding::new(FindingCode::MissingValueType, message));
     } else if is_list || !is_form_of_xarray {
-        findings.push(Finding::new(Code::FillValueForm, format!("_FillValue is {given}")));
+        findings.push(Finding::new(FindingCode::FillValueForm, format!("_FillValue is {given}")));
     }
     Ok(missing)
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use crate::error::brief;
 
 zarr_meta::codes! {
+    FindingCode;
+
     UnnamedDimension "XV001" Error "dimension without a name"
         "Every dimension of a variable has a name: in dimension_names of format 3, in the attribute _ARRAY_DIMENSIONS of format 2. xarray opens nothing in the group.";
     TwoLengths "XV002" Error "dimension with two lengths, or a scalar of its name"
@@ -111,13 +113,13 @@ zarr_meta::codes! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The code of the finding.
-    pub code: Code,
+    pub code: FindingCode,
     /// What was found and how it is read: lower case, one line, no full stop.
     pub message: String,
 }
 
 impl Finding {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: FindingCode, message: impl Into<String>) -> Self {
         Self { code, message: brief(message.into()) }
     }
 }
@@ -135,6 +137,6 @@ mod tests {
 
     #[test]
     fn codes_have_one_number_each_in_order() {
-        assert!(Code::ALL.is_sorted_by(|a, b| a.id() < b.id()));
+        assert!(FindingCode::ALL.is_sorted_by(|a, b| a.id() < b.id()));
     }
 }

@@ -41,7 +41,7 @@ pub enum IndexValues {
 
 /// The positions of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum LabelPositions {
     /// One position.
     One(usize),
     /// A range of positions, for a label that occurs more than once or an interval of time.
@@ -142,7 +142,7 @@ impl Index {
     /// # Errors
     /// [`NotFound`](XarrayErrorKind::NotFound) if no element has the label; the message names the neighbours.
     /// [`Invalid`](XarrayErrorKind::Invalid) for a label of another type.
-    pub fn find(&self, label: &Label) -> XarrayResult<Found> {
+    pub fn find(&self, label: &Label) -> XarrayResult<LabelPositions> {
         if let (IndexValues::Times(times), Label::Text(text)) = (&self.values, label) {
             let interval = Interval::parse(text, times.calendar())?;
             if interval.precision() < self.precision {
@@ -152,8 +152,8 @@ impl Index {
         }
         let key = self.key_of(label, End::Lower)?;
         match self.all_between(key, key, label)? {
-            Found::Range(range) if range.len() == 1 => Ok(Found::One(range.start)),
-            Found::Many(list) if list.len() == 1 => Ok(Found::One(list[0])),
+            LabelPositions::Range(range) if range.len() == 1 => Ok(LabelPositions::One(range.start)),
+            LabelPositions::Many(list) if list.len() == 1 => Ok(LabelPositions::One(list[0])),
             found => Ok(found),
         }
     }
@@ -167,8 +167,8 @@ impl Index {
         let one = |label: &Label| {
             let key = self.key_of(label, End::Lower)?;
             match self.all_between(key, key, label)? {
-                Found::Range(range) if range.len() == 1 => Ok(range.start),
-                Found::Many(list) if list.len() == 1 => Ok(list[0]),
+                LabelPositions::Range(range) if range.len() == 1 => Ok(range.start),
+                LabelPositions::Many(list) if list.len() == 1 => Ok(list[0]),
                 _ => Err(XarrayError::invalid(format!("the label {label} occurs more than once"))),
             }
         };
@@ -293,7 +293,7 @@ impl Index {
     }
 
     /// Returns all elements from one key to another, or an error if there are no such elements.
-    fn all_between(&self, first: Key<'_>, last: Key<'_>, label: &Label) -> XarrayResult<Found> {
+    fn all_between(&self, first: Key<'_>, last: Key<'_>, label: &Label) -> XarrayResult<LabelPositions> {
         if self.order == Order::None || first.compare(last).is_none() {
             let is_inside = |key: Key<'_>| {
                 let order = (first.compare(key), key.compare(last));
@@ -304,12 +304,16 @@ impl Index {
                     )
             };
             let list: Vec<usize> = (0..self.len()).filter(|at| is_inside(self.key(*at))).collect();
-            return if list.is_empty() { Err(self.not_found(label, first)) } else { Ok(Found::Many(list)) };
+            return if list.is_empty() {
+                Err(self.not_found(label, first))
+            } else {
+                Ok(LabelPositions::Many(list))
+            };
         }
         let (start, end) = if self.order == Order::Descending { (last, first) } else { (first, last) };
         let from = self.bisect(|element| self.is_before(element, start));
         let to = self.bisect(|element| !self.is_before(end, element));
-        if from < to { Ok(Found::Range(from..to)) } else { Err(self.not_found(label, first)) }
+        if from < to { Ok(LabelPositions::Range(from..to)) } else { Err(self.not_found(label, first)) }
     }
 
     /// Returns the last position whose key is not after `key`, and the first whose key is not before it, in a sorted

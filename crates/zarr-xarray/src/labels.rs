@@ -1,7 +1,7 @@
 //! Labels along one dimension, as they are given to `sel`, and the positions that they have in an index.
 
 use crate::error::{XarrayError, XarrayResult};
-use crate::index::{Found, Index, Method};
+use crate::index::{Index, LabelPositions, Method};
 use crate::label::Label;
 use crate::positions::Positions;
 
@@ -84,9 +84,9 @@ impl Labels {
     pub(crate) fn positions(&self, index: &Index) -> XarrayResult<Positions> {
         match &self.0 {
             Kind::One(label) => Ok(match index.find(label)? {
-                Found::One(position) => Positions::from(signed(position)),
-                Found::Range(range) => Positions::from(signed(range.start)..signed(range.end)),
-                Found::Many(list) => Positions::from(all_signed(list)),
+                LabelPositions::One(position) => Positions::from(signed(position)),
+                LabelPositions::Range(range) => Positions::from(signed(range.start)..signed(range.end)),
+                LabelPositions::Many(list) => Positions::from(all_signed(list)),
             }),
             Kind::Near { label, method, tolerance } => {
                 index.find_near(label, *method, *tolerance).map(|position| Positions::from(signed(position)))

@@ -62,9 +62,9 @@ pub use dimensions::{Dimensions, dimensions, lengths, visible_attributes, withou
 pub use element_kind::ElementKind;
 pub use error::{XarrayError, XarrayErrorKind, XarrayResult};
 pub use fill_value::{Missing, read_fill_value, write_fill_value};
-pub use finding::{Code, Finding};
+pub use finding::{Finding, FindingCode};
 pub use flags::Flags;
-pub use index::{Found, Index, IndexValues, Method};
+pub use index::{Index, IndexValues, LabelPositions, Method};
 pub use interval::{Interval, Precision};
 pub use label::Label;
 pub use labels::Labels;
@@ -77,9 +77,9 @@ pub use profile::{Hierarchy, Profile, ProfileFinding};
 pub use related::{RELATED, RelatedNames, related_names};
 pub use selectors::Selectors;
 pub use text::{Charset, unpadded};
-pub use times::decode::{Counts, decode_spans, decode_times};
+pub use times::decode::{StoredCounts, decode_spans, decode_times};
 pub use times::encode::{
-    Encoded, EncodedSpans, EncodedTimes, NumberKind, TimeEncoding, encode_spans, encode_times,
+    EncodedSpans, EncodedTimes, NumberKind, StoredNumbers, TimeEncoding, encode_spans, encode_times,
 };
 pub use times::{NOT_A_TIME, Spans, Times};
 pub use tree::DataTree;

@@ -9,7 +9,7 @@ use zarr_meta::NodeMeta;
 use crate::conventions::DecodeOptions;
 use crate::dataset::Shared;
 use crate::error::{XarrayError, XarrayResult};
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 use crate::plan::DatasetPlan;
 use crate::stored::StoredArray;
 
@@ -67,7 +67,7 @@ impl Members {
         let mut plans: BTreeMap<_, _> =
             variables.into_iter().map(|(name, plan)| (name, plan.map(Arc::new))).collect();
         for (name, error) in self.broken {
-            findings.push((name.clone(), Finding::new(Code::BrokenVariable, error.to_string())));
+            findings.push((name.clone(), Finding::new(FindingCode::BrokenVariable, error.to_string())));
             plans.insert(name.clone(), Err(XarrayError::from(error).with_variable(&name)));
         }
         let single =

@@ -13,7 +13,7 @@ use crate::dimensions::{Dimensions, dimensions, lengths, report, visible_attribu
 use crate::element_kind::ElementKind;
 use crate::error::{XarrayError, XarrayResult};
 use crate::fill_value::{Missing, read_fill_value};
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 use crate::units::TimeUnits;
 
 /// The attribute of the missing value.
@@ -75,7 +75,7 @@ impl DatasetPlan {
         let planned =
             array.plan(unjoined, options, &mut findings).map_err(|error| error.with_variable(array.name));
         if let Err(error) = &planned {
-            findings.push(Finding::new(Code::BrokenVariable, error.to_string()));
+            findings.push(Finding::new(FindingCode::BrokenVariable, error.to_string()));
         }
         self.found(array.name, findings);
         self.variables.insert(array.name.to_owned(), planned);
@@ -176,12 +176,15 @@ impl<'a> Array<'a> {
 
     fn report_names(&self, names: &[String], findings: &mut Vec<Finding>) {
         if self.name.contains(char::is_whitespace) {
-            findings.push(Finding::new(Code::OddName, format!("the name {:?} has a blank", self.name)));
+            findings
+                .push(Finding::new(FindingCode::OddName, format!("the name {:?} has a blank", self.name)));
         }
         let repeated = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
         if let Some((_, name)) = repeated {
-            findings
-                .push(Finding::new(Code::RepeatedDimension, format!("two dimensions are named {name:?}")));
+            findings.push(Finding::new(
+                FindingCode::RepeatedDimension,
+                format!("two dimensions are named {name:?}"),
+            ));
         }
     }
 
@@ -195,7 +198,7 @@ impl<'a> Array<'a> {
         if self.own_fill(attributes, which) {
             if self.meta.format() == Format::V3 {
                 let message = format!("the missing value is {}", self.meta.document().fill_value());
-                findings.push(Finding::new(Code::FillAsMask, message));
+                findings.push(Finding::new(FindingCode::FillAsMask, message));
             }
             return Ok(self.stored_fill());
         }
@@ -203,7 +206,8 @@ impl<'a> Array<'a> {
         let mut found = Vec::new();
         let fill = read_fill_value(self.kind, &value, &mut found);
         // Before format 3 all writers write a JSON number.
-        found.retain(|finding| self.meta.format() == Format::V3 || finding.code != Code::FillValueForm);
+        found
+            .retain(|finding| self.meta.format() == Format::V3 || finding.code != FindingCode::FillValueForm);
         findings.append(&mut found);
         fill
     }

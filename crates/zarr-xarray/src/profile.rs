@@ -15,7 +15,7 @@ use zarr_meta::{ArrayMeta, Format, NodeMeta, Severity};
 use crate::dimensions::{Dimensions, dimensions, lengths, visible_attributes};
 use crate::element_kind::ElementKind;
 use crate::error::XarrayResult;
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 
 /// A set of conventions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -240,12 +240,12 @@ struct Report<'a> {
 
 impl Report<'_> {
     /// Adds an error, if one of its profiles is checked.
-    fn error(&mut self, of: &[Profile], path: &str, code: Code, message: impl Into<String>) {
+    fn error(&mut self, of: &[Profile], path: &str, code: FindingCode, message: impl Into<String>) {
         self.add(of, Severity::Error, path, code, message);
     }
 
     /// Adds a warning, if one of its profiles is checked.
-    fn warning(&mut self, of: &[Profile], path: &str, code: Code, message: impl Into<String>) {
+    fn warning(&mut self, of: &[Profile], path: &str, code: FindingCode, message: impl Into<String>) {
         self.add(of, Severity::Warning, path, code, message);
     }
 
@@ -254,7 +254,7 @@ impl Report<'_> {
         of: &[Profile],
         severity: Severity,
         path: &str,
-        code: Code,
+        code: FindingCode,
         message: impl Into<String>,
     ) {
         if of.iter().any(|profile| self.profiles.contains(profile)) {

@@ -9,7 +9,7 @@ use std::fmt;
 use crate::calendar::Calendar;
 use crate::date_time::DateTime;
 use crate::error::{XarrayError, XarrayResult};
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 
 use reference::Reference;
 
@@ -209,7 +209,7 @@ impl TimeUnits {
             .ok_or_else(|| wrong(format!("the calendar {} does not have this time", calendar.name())))?;
         if !read.is_known_to_xarray(unit) {
             let message = format!("the unit {unit:?} is read as {}", read.name());
-            findings.push(Finding::new(Code::UnitsSpelling, message));
+            findings.push(Finding::new(FindingCode::UnitsSpelling, message));
         }
         reference.report(text, &units.reference, findings);
         Ok(units)

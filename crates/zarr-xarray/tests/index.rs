@@ -1,8 +1,8 @@
 //! Cases without rows of xarray: `between`, messages, and descending times.
 
 use zarr_xarray::{
-    Calendar, Counts, Found, Index, IndexValues, Label, Method, TimeUnit, TimeUnits, XarrayErrorKind,
-    decode_times,
+    Calendar, Index, IndexValues, Label, LabelPositions, Method, StoredCounts, TimeUnit, TimeUnits,
+    XarrayErrorKind, decode_times,
 };
 
 fn floats(values: &[f64]) -> Index {
@@ -11,7 +11,7 @@ fn floats(values: &[f64]) -> Index {
 
 fn days(counts: &[i64]) -> Index {
     let units = TimeUnits::parse("days since 2000-01-01", Calendar::Days360, &mut Vec::new()).unwrap();
-    let times = decode_times(Counts::Integers(counts), &units, TimeUnit::Nanoseconds).unwrap();
+    let times = decode_times(StoredCounts::Integers(counts), &units, TimeUnit::Nanoseconds).unwrap();
     Index::new(IndexValues::Times(times))
 }
 
@@ -33,13 +33,13 @@ fn intervals_of_time_on_axes_in_any_order() {
     let counts: Vec<i64> = (0..90).collect();
     let rising = days(&counts);
     assert_eq!(rising.between(&"2000-02".into(), &"2000-01-30".into()).unwrap(), 29..60);
-    assert_eq!(rising.find(&"2000-02".into()).unwrap(), Found::Range(30..60));
-    assert_eq!(rising.find(&"2000-02-30".into()).unwrap(), Found::One(59));
+    assert_eq!(rising.find(&"2000-02".into()).unwrap(), LabelPositions::Range(30..60));
+    assert_eq!(rising.find(&"2000-02-30".into()).unwrap(), LabelPositions::One(59));
     let falling = days(&counts.iter().rev().copied().collect::<Vec<_>>());
     assert_eq!(falling.between(&"2000-02".into(), &"2000-01-30".into()).unwrap(), 30..61);
     assert_eq!(falling.slice(Some(&"2000-02".into()), Some(&"2000-01-30".into())).unwrap(), 30..61);
     assert_eq!(falling.slice(Some(&"2000-01".into()), Some(&"2000-02".into())).unwrap(), 60..60);
-    assert_eq!(falling.find(&"2000-02".into()).unwrap(), Found::Range(30..60));
+    assert_eq!(falling.find(&"2000-02".into()).unwrap(), LabelPositions::Range(30..60));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn labels_of_another_type_are_refused() {
 fn integers_and_fractions_compare_without_rounding() {
     let large = 1_i64 << 53;
     let index = Index::new(IndexValues::Integers(vec![large, large + 1]));
-    assert_eq!(index.find(&(large + 1).into()).unwrap(), Found::One(1));
+    assert_eq!(index.find(&(large + 1).into()).unwrap(), LabelPositions::One(1));
     assert_eq!(index.slice(Some(&(large as f64 + 0.0).into()), None).unwrap(), 0..2);
     let unsigned = Index::new(IndexValues::Unsigned(vec![0, u64::MAX]));
     assert_eq!(unsigned.find_near(&1e30.into(), Method::Pad, None).unwrap(), 1);

@@ -5,8 +5,8 @@ use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, Format, Ignore, Limits};
 use zarr_xarray::kernel::Packing;
 use zarr_xarray::{
-    Calendar, Charset, Code, CoordinateNames, DatasetPlan, DecodeOptions, Decoding, FillIsMissing, Missing,
-    NumberType, Scalar, SpanDecoding, TimeUnit, VariablePlan, XarrayResult,
+    Calendar, Charset, CoordinateNames, DatasetPlan, DecodeOptions, Decoding, FillIsMissing, FindingCode,
+    Missing, NumberType, Scalar, SpanDecoding, TimeUnit, VariablePlan, XarrayResult,
 };
 
 /// An array: its name, data type, shape, names of dimensions and attributes.
@@ -37,7 +37,7 @@ fn plan(arrays: &[Array<'_>]) -> DatasetPlan {
 }
 
 /// One variable `a` along `x`.
-fn variable(data_type: &str, attributes: Value) -> (XarrayResult<VariablePlan>, Vec<Code>) {
+fn variable(data_type: &str, attributes: Value) -> (XarrayResult<VariablePlan>, Vec<FindingCode>) {
     let mut plan = plan(&[("a", json!(data_type), &[2], &["x"], attributes)]);
     (
         plan.variables.remove("a").unwrap(),
@@ -96,64 +96,68 @@ fn odd_attributes_are_reported() {
     let large = (1_i64 << 53) + 1;
     for (data_type, attributes, codes) in [
         ("int16", json!({ "_FillValue": -9 }), &[][..]),
-        ("int16", json!({ "_FillValue": [-9] }), &[Code::FillValueForm]),
-        ("int16", json!({ "_FillValue": null }), &[Code::FillValueForm]),
-        ("int16", json!({ "_FillValue": "-9" }), &[Code::MissingValueType]),
-        ("int16", json!({ "_FillValue": "x" }), &[Code::MissingValueType]),
-        ("bool", json!({ "_FillValue": "x" }), &[Code::MissingValueType]),
-        ("bytes", json!({ "_FillValue": 5 }), &[Code::MissingValueType]),
+        ("int16", json!({ "_FillValue": [-9] }), &[FindingCode::FillValueForm]),
+        ("int16", json!({ "_FillValue": null }), &[FindingCode::FillValueForm]),
+        ("int16", json!({ "_FillValue": "-9" }), &[FindingCode::MissingValueType]),
+        ("int16", json!({ "_FillValue": "x" }), &[FindingCode::MissingValueType]),
+        ("bool", json!({ "_FillValue": "x" }), &[FindingCode::MissingValueType]),
+        ("bytes", json!({ "_FillValue": 5 }), &[FindingCode::MissingValueType]),
         ("float32", json!({ "_FillValue": "AAAAAICHw8A=" }), &[]),
-        ("float32", json!({ "_FillValue": -9999.0 }), &[Code::FillValueForm]),
-        ("float32", json!({ "_FillValue": "NaN" }), &[Code::FillValueForm]),
-        ("float32", json!({ "_FillValue": "0xc61c3c00" }), &[Code::FillValueForm]),
-        ("float32", json!({ "missing_value": 0.1 }), &[Code::DecimalMissing]),
+        ("float32", json!({ "_FillValue": -9999.0 }), &[FindingCode::FillValueForm]),
+        ("float32", json!({ "_FillValue": "NaN" }), &[FindingCode::FillValueForm]),
+        ("float32", json!({ "_FillValue": "0xc61c3c00" }), &[FindingCode::FillValueForm]),
+        ("float32", json!({ "missing_value": 0.1 }), &[FindingCode::DecimalMissing]),
         ("float32", json!({ "missing_value": 0.5 }), &[]),
-        ("int64", json!({ "missing_value": large }), &[Code::LargeMissing]),
-        ("int16", json!({ "missing_value": [1, 2] }), &[Code::SeveralMissing]),
+        ("int64", json!({ "missing_value": large }), &[FindingCode::LargeMissing]),
+        ("int16", json!({ "missing_value": [1, 2] }), &[FindingCode::SeveralMissing]),
         ("int16", json!({ "missing_value": [1, 1.0] }), &[]),
-        ("int16", json!({ "missing_value": 1, "_FillValue": 2 }), &[Code::SeveralMissing]),
-        ("int16", json!({ "missing_value": [] }), &[Code::MissingValueType]),
-        ("int16", json!({ "missing_value": "1" }), &[Code::MissingValueType]),
-        ("int16", json!({ "scale_factor": 2 }), &[Code::IntegerFactor]),
+        ("int16", json!({ "missing_value": 1, "_FillValue": 2 }), &[FindingCode::SeveralMissing]),
+        ("int16", json!({ "missing_value": [] }), &[FindingCode::MissingValueType]),
+        ("int16", json!({ "missing_value": "1" }), &[FindingCode::MissingValueType]),
+        ("int16", json!({ "scale_factor": 2 }), &[FindingCode::IntegerFactor]),
         ("int16", json!({ "scale_factor": 2, "add_offset": 1 }), &[]),
-        ("int16", json!({ "scale_factor": "0.5" }), &[Code::FactorSpelling]),
-        ("int16", json!({ "scale_factor": null }), &[Code::FactorSpelling]),
+        ("int16", json!({ "scale_factor": "0.5" }), &[FindingCode::FactorSpelling]),
+        ("int16", json!({ "scale_factor": null }), &[FindingCode::FactorSpelling]),
         ("int16", json!({ "scale_factor": [0.5] }), &[]),
-        ("int16", json!({ "scale_factor": true }), &[Code::BrokenVariable]),
-        ("int16", json!({ "add_offset": [1, 2] }), &[Code::BrokenVariable]),
-        ("int16", json!({ "add_offset": "much" }), &[Code::BrokenVariable]),
-        ("int16", json!({ "add_offset": "inf" }), &[Code::BrokenVariable]),
-        ("complex64", json!({ "scale_factor": 0.5 }), &[Code::BrokenVariable]),
+        ("int16", json!({ "scale_factor": true }), &[FindingCode::BrokenVariable]),
+        ("int16", json!({ "add_offset": [1, 2] }), &[FindingCode::BrokenVariable]),
+        ("int16", json!({ "add_offset": "much" }), &[FindingCode::BrokenVariable]),
+        ("int16", json!({ "add_offset": "inf" }), &[FindingCode::BrokenVariable]),
+        ("complex64", json!({ "scale_factor": 0.5 }), &[FindingCode::BrokenVariable]),
         ("complex64", json!({ "units": "days since 2000-01-01" }), &[]),
-        ("int16", json!({ "missing_value": (0..65).collect::<Vec<_>>() }), &[Code::BrokenVariable]),
+        ("int16", json!({ "missing_value": (0..65).collect::<Vec<_>>() }), &[FindingCode::BrokenVariable]),
         ("int8", json!({ "_Unsigned": "true" }), &[]),
-        ("int8", json!({ "_Unsigned": true }), &[Code::UnsignedMissing]),
-        ("int8", json!({ "_Unsigned": "true", "missing_value": -1 }), &[Code::UnsignedMissing]),
-        ("int8", json!({ "_Unsigned": "true", "_FillValue": 255 }), &[Code::UnsignedMissing]),
-        ("int8", json!({ "_Unsigned": "perhaps" }), &[Code::UnsignedIgnored]),
-        ("float32", json!({ "_Unsigned": "true" }), &[Code::UnsignedIgnored]),
+        ("int8", json!({ "_Unsigned": true }), &[FindingCode::UnsignedMissing]),
+        ("int8", json!({ "_Unsigned": "true", "missing_value": -1 }), &[FindingCode::UnsignedMissing]),
+        ("int8", json!({ "_Unsigned": "true", "_FillValue": 255 }), &[FindingCode::UnsignedMissing]),
+        ("int8", json!({ "_Unsigned": "perhaps" }), &[FindingCode::UnsignedIgnored]),
+        ("float32", json!({ "_Unsigned": "true" }), &[FindingCode::UnsignedIgnored]),
         ("int32", json!({ "units": "days since 2000-01-01" }), &[]),
-        ("int32", json!({ "units": "days since 1-1-1" }), &[Code::UnitsSpelling]),
-        ("int32", json!({ "units": "weeks since 2000-01-01" }), &[Code::UnitsSpelling]),
-        ("int32", json!({ "units": "days since 2000-01-01 00:00 -6" }), &[Code::ReferenceOffset]),
+        ("int32", json!({ "units": "days since 1-1-1" }), &[FindingCode::UnitsSpelling]),
+        ("int32", json!({ "units": "weeks since 2000-01-01" }), &[FindingCode::UnitsSpelling]),
+        ("int32", json!({ "units": "days since 2000-01-01 00:00 -6" }), &[FindingCode::ReferenceOffset]),
         ("int32", json!({ "units": "days since 2000-01-01 00:00 -06:00" }), &[]),
-        ("int32", json!({ "units": "days since 2000-01-01", "calendar": "tai" }), &[Code::BrokenVariable]),
-        ("int32", json!({ "units": "days since 2000-01-01", "calendar": 5 }), &[Code::BrokenVariable]),
-        ("int32", json!({ "units": "years since 2000-01-01" }), &[Code::BrokenVariable]),
-        ("int32", json!({ "units": "days since yesterday" }), &[Code::BrokenVariable]),
+        (
+            "int32",
+            json!({ "units": "days since 2000-01-01", "calendar": "tai" }),
+            &[FindingCode::BrokenVariable],
+        ),
+        ("int32", json!({ "units": "days since 2000-01-01", "calendar": 5 }), &[FindingCode::BrokenVariable]),
+        ("int32", json!({ "units": "years since 2000-01-01" }), &[FindingCode::BrokenVariable]),
+        ("int32", json!({ "units": "days since yesterday" }), &[FindingCode::BrokenVariable]),
         (
             "int32",
             json!({ "units": "days since 2000-01-01", "calendar": "noleap", "_FillValue": 1 }),
-            &[Code::MissingTimes],
+            &[FindingCode::MissingTimes],
         ),
         ("int64", json!({ "units": "days", "dtype": "timedelta64[ns]" }), &[]),
-        ("int64", json!({ "units": "days", "dtype": "timedelta64[D]" }), &[Code::SpanResolution]),
-        ("int64", json!({ "units": "days", "dtype": "timedelta64[Y]" }), &[Code::BrokenVariable]),
+        ("int64", json!({ "units": "days", "dtype": "timedelta64[D]" }), &[FindingCode::SpanResolution]),
+        ("int64", json!({ "units": "days", "dtype": "timedelta64[Y]" }), &[FindingCode::BrokenVariable]),
         ("bool", json!({ "_FillValue": true }), &[]),
-        ("string", json!({ "_FillValue": "none" }), &[Code::FillValueForm]),
-        ("int8", json!({ "coordinates": ["b"] }), &[Code::CoordinatesList]),
-        ("int8", json!({ "coordinates": 5 }), &[Code::ReferencedNames]),
-        ("int8", json!({ "_nczarr_attr": {} }), &[Code::HiddenAttribute]),
+        ("string", json!({ "_FillValue": "none" }), &[FindingCode::FillValueForm]),
+        ("int8", json!({ "coordinates": ["b"] }), &[FindingCode::CoordinatesList]),
+        ("int8", json!({ "coordinates": 5 }), &[FindingCode::ReferencedNames]),
+        ("int8", json!({ "_nczarr_attr": {} }), &[FindingCode::HiddenAttribute]),
     ] {
         assert_eq!(variable(data_type, attributes.clone()).1, codes, "{data_type} {attributes}");
     }
@@ -163,7 +167,7 @@ fn odd_attributes_are_reported() {
 fn odd_names_are_reported() {
     let found = plan(&[("a b", json!("int8"), &[2, 2], &["x", "x"], json!({}))]);
     let codes: Vec<_> = found.findings.iter().map(|(_, finding)| finding.code).collect();
-    assert_eq!(codes, [Code::OddName, Code::RepeatedDimension]);
+    assert_eq!(codes, [FindingCode::OddName, FindingCode::RepeatedDimension]);
     assert_eq!(found.dimensions["x"], 2);
 }
 
@@ -386,7 +390,7 @@ fn the_format_decides_whether_the_fill_value_is_missing() {
         let variable = plan.variables["a"].as_ref().unwrap();
         let Decoding::Numbers(packing) = &variable.decoding else { panic!("{variable:?}") };
         assert_eq!(packing.missing, [Scalar::Integer(missing)], "{which:?}");
-        let is_reported = plan.findings.iter().any(|(_, finding)| finding.code == Code::FillAsMask);
+        let is_reported = plan.findings.iter().any(|(_, finding)| finding.code == FindingCode::FillAsMask);
         assert_eq!(is_reported, which == FillIsMissing::Always && array.format() == Format::V3);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{ChildState, standard};
 use zarr_meta::{NodeMeta, Severity};
-use zarr_xarray::{Code, Hierarchy, Profile};
+use zarr_xarray::{FindingCode, Hierarchy, Profile};
 
 use crate::datasets::store;
 
@@ -20,7 +20,7 @@ fn errors(name: &str) -> Option<Vec<String>> {
     }
     let found = Hierarchy::new(nodes, true).check(&[Profile::Xarray]);
     // xarray ignores names that are not there, with a warning.
-    let is_error = |severity, code| severity == Severity::Error && code != Code::ReferencedNames;
+    let is_error = |severity, code| severity == Severity::Error && code != FindingCode::ReferencedNames;
     Some(
         found
             .into_iter()

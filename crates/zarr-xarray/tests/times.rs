@@ -2,8 +2,9 @@
 
 use zarr_xarray::kernel::{Packing, TimeCoding};
 use zarr_xarray::{
-    Calendar, Counts, DateTime, Encoded, Found, Index, IndexValues, Interval, NOT_A_TIME, NumberKind,
-    NumberType, TimeEncoding, TimeUnit, TimeUnits, Times, Unit, decode_spans, decode_times, encode_times,
+    Calendar, DateTime, Index, IndexValues, Interval, LabelPositions, NOT_A_TIME, NumberKind, NumberType,
+    StoredCounts, StoredNumbers, TimeEncoding, TimeUnit, TimeUnits, Times, Unit, decode_spans, decode_times,
+    encode_times,
 };
 
 const UNITS: [Unit; 7] = [
@@ -29,14 +30,14 @@ fn axes_without_times_are_whole_numbers_and_offsets_become_utc() {
     let times = |counts: Vec<i64>| Times::new(Calendar::Standard, TimeUnit::Seconds, counts);
     for counts in [vec![], vec![NOT_A_TIME, NOT_A_TIME]] {
         let encoded = encode_times(&times(counts.clone()), &TimeEncoding::default()).unwrap();
-        assert_eq!(encoded.values, Encoded::Integers(counts));
+        assert_eq!(encoded.values, StoredNumbers::Integers(counts));
     }
     let units = Some("hours since 1970-01-01 00:00:00 +01:00");
     let encoded =
         encode_times(&times(vec![0, 3600]), &TimeEncoding { units, ..TimeEncoding::default() }).unwrap();
-    assert_eq!(encoded.values, Encoded::Integers(vec![1, 2]));
+    assert_eq!(encoded.values, StoredNumbers::Integers(vec![1, 2]));
     assert_eq!(encoded.units, "hours since 1969-12-31T23:00:00");
-    let spans = decode_spans(Counts::Integers(&[]), Unit::Days, TimeUnit::Nanoseconds).unwrap();
+    let spans = decode_spans(StoredCounts::Integers(&[]), Unit::Days, TimeUnit::Nanoseconds).unwrap();
     assert_eq!(spans.unit(), TimeUnit::Nanoseconds);
 }
 
@@ -48,12 +49,12 @@ fn encoding_undoes_decoding() {
         let unit = UNITS[random.usize(..4)];
         let units = TimeUnits::new(unit, reference(&mut random, calendar), calendar).unwrap();
         let stored: Vec<i64> = (0..10).map(|_| random.i64(-100_000..100_000)).collect();
-        let times = decode_times(Counts::Integers(&stored), &units, TimeUnit::Seconds).unwrap();
+        let times = decode_times(StoredCounts::Integers(&stored), &units, TimeUnit::Seconds).unwrap();
         let text = units.to_string();
         let kind = NumberKind::Integers;
         let encoding = TimeEncoding { units: Some(&text), kind, ..TimeEncoding::default() };
         let encoded = encode_times(&times, &encoding).unwrap();
-        assert_eq!(encoded.values, Encoded::Integers(stored), "{text} {}", calendar.name());
+        assert_eq!(encoded.values, StoredNumbers::Integers(stored), "{text} {}", calendar.name());
         assert_eq!((encoded.units.as_str(), encoded.is_refined), (text.as_str(), false));
     }
 }
@@ -67,9 +68,11 @@ fn inferred_units_give_the_same_times() {
         let values: Vec<i64> = (0..5).map(|_| random.i64(-1_000_000_000..1_000_000_000)).collect();
         let times = Times::new(calendar, unit, values);
         let encoded = encode_times(&times, &TimeEncoding::default()).unwrap();
-        let Encoded::Integers(stored) = encoded.values else { panic!("inferred units divide all times") };
+        let StoredNumbers::Integers(stored) = encoded.values else {
+            panic!("inferred units divide all times")
+        };
         let units = TimeUnits::parse(&encoded.units, calendar, &mut Vec::new()).unwrap();
-        let again = decode_times(Counts::Integers(&stored), &units, unit).unwrap();
+        let again = decode_times(StoredCounts::Integers(&stored), &units, unit).unwrap();
         assert_eq!(again.iter().collect::<Vec<_>>(), times.iter().collect::<Vec<_>>(), "{}", encoded.units);
     }
 }
@@ -93,7 +96,8 @@ fn units(text: &str, calendar: Calendar) -> TimeUnits {
 #[test]
 fn fractions_of_nanoseconds_are_truncated() {
     let seconds = units("seconds since 1970-01-01", Calendar::Standard);
-    let times = decode_times(Counts::Floats(&[1.6e-9, -1.6e-9]), &seconds, TimeUnit::Nanoseconds).unwrap();
+    let times =
+        decode_times(StoredCounts::Floats(&[1.6e-9, -1.6e-9]), &seconds, TimeUnit::Nanoseconds).unwrap();
     assert_eq!(times.values(), [1, -1]);
 }
 
@@ -107,7 +111,8 @@ fn far_times_are_rounded_to_microseconds() {
         (Calendar::AllLeap, "seconds since 0001-01-01", 63_072_000_000.123_46, "1995-07-15T00:00:00.123459"),
     ] {
         let times =
-            decode_times(Counts::Floats(&[count]), &units(text, calendar), TimeUnit::Nanoseconds).unwrap();
+            decode_times(StoredCounts::Floats(&[count]), &units(text, calendar), TimeUnit::Nanoseconds)
+                .unwrap();
         assert_eq!(times.get(0).unwrap().to_string(), wanted, "{text}");
     }
 }
@@ -118,11 +123,11 @@ fn hours_in_float_days_of_model_calendars_are_found_by_their_label() {
     let stored: Vec<f64> = (0..48).map(|hour| f64::from(hour) * (1.0 / 24.0)).collect();
     for calendar in [Calendar::NoLeap, Calendar::AllLeap, Calendar::Days360, Calendar::Julian] {
         let days = units("days since 1850-01-01", calendar);
-        let times = decode_times(Counts::Floats(&stored), &days, TimeUnit::Nanoseconds).unwrap();
+        let times = decode_times(StoredCounts::Floats(&stored), &days, TimeUnit::Nanoseconds).unwrap();
         let index = Index::new(IndexValues::Times(times.clone()));
         for (hour, time) in times.iter().enumerate() {
             let text = format!("1850-01-{:02}T{:02}", 1 + hour / 24, hour % 24);
-            assert_eq!(index.find(&text.as_str().into()).unwrap(), Found::One(hour), "{text}");
+            assert_eq!(index.find(&text.as_str().into()).unwrap(), LabelPositions::One(hour), "{text}");
             assert_eq!(time.unwrap().to_string(), format!("{text}:00").trim_end_matches("T00:00"));
         }
     }
@@ -150,7 +155,7 @@ const ROUNDED: [(Calendar, &str, f64, &str); 12] = [
 fn floats_are_rounded_where_xarray_uses_cftime() {
     for (calendar, text, count, wanted) in ROUNDED {
         for unit in TimeUnit::ALL {
-            let times = decode_times(Counts::Floats(&[count]), &units(text, calendar), unit).unwrap();
+            let times = decode_times(StoredCounts::Floats(&[count]), &units(text, calendar), unit).unwrap();
             assert_eq!(times.get(0).unwrap().to_string(), wanted, "{count} {text} {}", calendar.name());
         }
     }
@@ -160,7 +165,7 @@ fn floats_are_rounded_where_xarray_uses_cftime() {
 #[test]
 fn near_times_with_a_far_reference_are_in_nanoseconds() {
     let days = units("days since 0001-01-01", Calendar::ProlepticGregorian);
-    for counts in [Counts::Floats(&[735_000.25]), Counts::Integers(&[735_000])] {
+    for counts in [StoredCounts::Floats(&[735_000.25]), StoredCounts::Integers(&[735_000])] {
         let times = decode_times(counts, &days, TimeUnit::Nanoseconds).unwrap();
         assert_eq!(times.unit(), TimeUnit::Nanoseconds);
         assert_eq!(times.get(0).unwrap().date, DateTime::midnight(2013, 5, 13).date);
@@ -192,7 +197,7 @@ fn floats_of_a_chunk_are_decoded_as_their_axis() {
         ),
     ] {
         let units = units(text, calendar);
-        let times = decode_times(Counts::Floats(&[count]), &units, wanted).unwrap();
+        let times = decode_times(StoredCounts::Floats(&[count]), &units, wanted).unwrap();
         let packing = Packing::plain(NumberType::Float64);
         let coding = TimeCoding::times(packing, &units, wanted, times.unit()).unwrap();
         let mut chunk = [0; 8];
@@ -306,8 +311,8 @@ fn no_number_causes_a_panic() {
             for year in [-99_999, -1, 1, 1970, 99_999] {
                 let units = TimeUnits::new(unit, DateTime::midnight(year, 1, 1), calendar).unwrap();
                 for wanted in TimeUnit::ALL {
-                    let found = integers.map(|n| decode_times(Counts::Integers(&[n]), &units, wanted));
-                    let more = floats.map(|x| decode_times(Counts::Floats(&[x]), &units, wanted));
+                    let found = integers.map(|n| decode_times(StoredCounts::Integers(&[n]), &units, wanted));
+                    let more = floats.map(|x| decode_times(StoredCounts::Floats(&[x]), &units, wanted));
                     for times in found.into_iter().chain(more).flatten() {
                         let again = encode_times(&times, &TimeEncoding::default());
                         assert!(again.is_ok() || times.get(0).is_none(), "{units} {times:?}");

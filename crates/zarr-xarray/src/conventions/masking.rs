@@ -6,7 +6,7 @@ use super::Work;
 use crate::attribute::{alone, number};
 use crate::error::{XarrayError, XarrayResult};
 use crate::fill_value::Missing;
-use crate::finding::Code;
+use crate::finding::FindingCode;
 use crate::kernel::Packing;
 use crate::number::{NumberType, Scalar};
 
@@ -34,7 +34,10 @@ impl Work<'_> {
         let scalars: Vec<Scalar> =
             missing.iter().filter_map(real).filter(|scalar| !scalar.is_nan()).collect();
         if has_nan && of.is_integer() {
-            self.found(Code::NanForIntegers, "the missing value is NaN, but the elements are integers");
+            self.found(
+                FindingCode::NanForIntegers,
+                "the missing value is NaN, but the elements are integers",
+            );
         }
         self.report(of, stored, &scalars);
         let decoded = match scalars.is_empty() {
@@ -45,7 +48,7 @@ impl Work<'_> {
         };
         let missing = distinct(scalars.iter().filter_map(|scalar| element(of, stored, *scalar)))?;
         if missing.len() > 1 {
-            self.found(Code::SeveralMissing, format!("{} values are missing", missing.len()));
+            self.found(FindingCode::SeveralMissing, format!("{} values are missing", missing.len()));
         }
         Ok(Packing { stored, missing, scale, offset, decoded })
     }
@@ -59,13 +62,12 @@ impl Work<'_> {
             _ => None,
         });
         match (wanted, of.twin()) {
-            (Some(_), None) => {
-                self.found(Code::UnsignedIgnored, "_Unsigned is set, but the elements are not integers")
-            }
-            (None, _) => self.found(Code::UnsignedIgnored, format!("_Unsigned is {value}")),
+            (Some(_), None) => self
+                .found(FindingCode::UnsignedIgnored, "_Unsigned is set, but the elements are not integers"),
+            (None, _) => self.found(FindingCode::UnsignedIgnored, format!("_Unsigned is {value}")),
             (Some(unsigned), Some(twin)) if unsigned != of.is_unsigned() => {
                 if value.kind() == ValueKind::Bool || self.attributes.contains("missing_value") {
-                    self.found(Code::UnsignedMissing, format!("_Unsigned is {value}"));
+                    self.found(FindingCode::UnsignedMissing, format!("_Unsigned is {value}"));
                 }
                 return twin;
             }
@@ -83,7 +85,7 @@ impl Work<'_> {
         let value = self.take("missing_value").filter(|value| !value.is_null());
         let mut missing: Vec<Missing> = fill.into_iter().collect();
         if value.as_ref().and_then(Value::elements).is_some_and(|mut elements| elements.next().is_none()) {
-            self.found(Code::MissingValueType, "missing_value is an empty list");
+            self.found(FindingCode::MissingValueType, "missing_value is an empty list");
         }
         let elements = value.map_or_else(Vec::new, |value| match value.elements() {
             Some(elements) => elements.collect(),
@@ -92,9 +94,8 @@ impl Work<'_> {
         for value in elements {
             match read(&value) {
                 Some(element) => missing.push(element),
-                None => {
-                    self.found(Code::MissingValueType, format!("missing_value is {value}: it is ignored"))
-                }
+                None => self
+                    .found(FindingCode::MissingValueType, format!("missing_value is {value}: it is ignored")),
             }
         }
         missing
@@ -105,7 +106,7 @@ impl Work<'_> {
         let scale = self.factor("scale_factor")?;
         let offset = self.factor("add_offset")?;
         if let (Some(Scalar::Integer(integer)), None) = (scale, offset) {
-            self.found(Code::IntegerFactor, format!("scale_factor is {integer}"));
+            self.found(FindingCode::IntegerFactor, format!("scale_factor is {integer}"));
         }
         Ok((scale.and_then(Scalar::to_f64), offset.and_then(Scalar::to_f64)))
     }
@@ -119,7 +120,7 @@ impl Work<'_> {
             return Err(XarrayError::invalid(format!("{name} is {value}, expected a finite number")));
         }
         if value.is_null() || value.kind() == ValueKind::String {
-            self.found(Code::FactorSpelling, format!("{name} is {value}"));
+            self.found(FindingCode::FactorSpelling, format!("{name} is {value}"));
         }
         Ok(factor)
     }
@@ -130,12 +131,12 @@ impl Work<'_> {
             let is_rounded = of.is_float() && of.element(*scalar).and_then(Scalar::to_f64) != scalar.to_f64();
             let is_large = of.size() == 8 && scalar.to_integer().is_some_and(|integer| integer.abs() > LARGE);
             if is_rounded {
-                self.found(Code::DecimalMissing, format!("{scalar} is rounded to {}", of.data_type()));
+                self.found(FindingCode::DecimalMissing, format!("{scalar} is rounded to {}", of.data_type()));
             } else if is_large && of.is_integer() {
-                self.found(Code::LargeMissing, format!("{scalar} is missing"));
+                self.found(FindingCode::LargeMissing, format!("{scalar} is missing"));
             } else if of != stored && of.element(*scalar).is_none() && stored.element(*scalar).is_some() {
                 let message = format!("{scalar} is missing, a number of {}", stored.data_type());
-                self.found(Code::UnsignedMissing, message);
+                self.found(FindingCode::UnsignedMissing, message);
             }
         }
     }

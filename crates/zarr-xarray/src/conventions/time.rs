@@ -4,7 +4,7 @@ use super::Work;
 use super::options::{DecodeOptions, SpanDecoding};
 use crate::calendar::Calendar;
 use crate::error::{XarrayError, XarrayResult};
-use crate::finding::Code;
+use crate::finding::FindingCode;
 use crate::kernel::Packing;
 use crate::units::{TimeUnit, TimeUnits, Unit};
 
@@ -48,10 +48,10 @@ impl Work<'_> {
             return;
         }
         if !packing.missing.is_empty() {
-            self.found(Code::MissingTimes, format!("the calendar is {}", calendar.name()));
+            self.found(FindingCode::MissingTimes, format!("the calendar is {}", calendar.name()));
         }
         if is_empty {
-            self.found(Code::EmptyTimes, format!("the calendar is {}", calendar.name()));
+            self.found(FindingCode::EmptyTimes, format!("the calendar is {}", calendar.name()));
         }
     }
 
@@ -77,7 +77,7 @@ impl Work<'_> {
     /// The unit of `timedelta64[asked]`.
     fn span_unit(&mut self, asked: &str) -> XarrayResult<TimeUnit> {
         if ["D", "h", "m"].contains(&asked) {
-            self.found(Code::SpanResolution, format!("dtype asks for timedelta64[{asked}]"));
+            self.found(FindingCode::SpanResolution, format!("dtype asks for timedelta64[{asked}]"));
             return Ok(TimeUnit::Seconds);
         }
         let known = TimeUnit::ALL.into_iter().find(|unit| unit.name() == asked);

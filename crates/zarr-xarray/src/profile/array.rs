@@ -9,7 +9,7 @@ use crate::calendar::Calendar;
 use crate::conventions::DecodeOptions;
 use crate::element_kind::ElementKind;
 use crate::fill_value::{Missing, read_fill_value};
-use crate::finding::Code;
+use crate::finding::FindingCode;
 use crate::number::{NumberType, Scalar};
 use crate::plan::DatasetPlan;
 use crate::units::TimeUnits;
@@ -26,7 +26,7 @@ pub(super) fn check(group: &Group<'_>, array: &Array<'_>, report: &mut Report<'_
     let bare: Vec<_> = array.attributes.members().filter(|member| is_bare(&member.value())).collect();
     for member in bare {
         let message = format!("attribute {:?} is {}", member.name_lossy(), member.value());
-        report.warning(LABELLED, &array.path, Code::HiddenAttribute, message);
+        report.warning(LABELLED, &array.path, FindingCode::HiddenAttribute, message);
     }
 }
 
@@ -39,15 +39,15 @@ fn is_bare(value: &Value) -> bool {
 fn names(array: &Array<'_>, report: &mut Report<'_>) {
     let path = &array.path;
     match &array.dimensions {
-        Err(error) => report.error(LABELLED, path, Code::UnnamedDimension, error.to_string()),
+        Err(error) => report.error(LABELLED, path, FindingCode::UnnamedDimension, error.to_string()),
         Ok(own) if own.names.iter().any(String::is_empty) => {
-            report.error(LABELLED, path, Code::UnnamedDimension, "the name of a dimension is empty");
+            report.error(LABELLED, path, FindingCode::UnnamedDimension, "the name of a dimension is empty");
         }
         Ok(own) => {
             let repeated = own.names.iter().enumerate().find(|(at, name)| own.names[..*at].contains(name));
             if let Some((_, name)) = repeated {
                 let message = format!("two dimensions are named {name:?}");
-                report.warning(LABELLED, path, Code::RepeatedDimension, message);
+                report.warning(LABELLED, path, FindingCode::RepeatedDimension, message);
             }
         }
     }
@@ -55,9 +55,14 @@ fn names(array: &Array<'_>, report: &mut Report<'_>) {
     let is_plain = array.name.starts_with(is_letter)
         && array.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if array.name.contains(char::is_whitespace) {
-        report.warning(&[Cf, Nz, Xarray], path, Code::OddName, "the name has a blank");
+        report.warning(&[Cf, Nz, Xarray], path, FindingCode::OddName, "the name has a blank");
     } else if !is_plain {
-        report.warning(&[Cf, Nz], path, Code::OddName, "the name is not letters, digits and underscores");
+        report.warning(
+            &[Cf, Nz],
+            path,
+            FindingCode::OddName,
+            "the name is not letters, digits and underscores",
+        );
     }
 }
 
@@ -67,14 +72,14 @@ fn missing_values(array: &Array<'_>, report: &mut Report<'_>) {
     let own = array.attributes.get("_FillValue");
     if let Some(value) = own.as_ref().filter(|_| array.is_v3()) {
         match read_fill_value(array.kind, value, &mut found) {
-            Err(error) => report.error(&[Cf, Xarray], path, Code::MissingValueForm, error.to_string()),
+            Err(error) => report.error(&[Cf, Xarray], path, FindingCode::MissingValueForm, error.to_string()),
             Ok(Some(Missing::Number(scalar))) if !has(array.kind, scalar) => {
                 let message = format!("_FillValue {value} is no value of {}", type_name(array));
                 let twin = if let ElementKind::Number(of) = array.kind { of.twin() } else { None };
                 let is_twin = twin.is_some_and(|twin| has(ElementKind::Number(twin), scalar));
                 match array.attributes.contains("_Unsigned") && is_twin {
                     // xarray converts it, and fails.
-                    true => report.error(&[Cf, Xarray], path, Code::MissingValueForm, message),
+                    true => report.error(&[Cf, Xarray], path, FindingCode::MissingValueForm, message),
                     false => no_value(path, message, report),
                 }
             }
@@ -82,12 +87,12 @@ fn missing_values(array: &Array<'_>, report: &mut Report<'_>) {
         }
         if !found.is_empty() {
             let message = format!("_FillValue is {value}");
-            report.error(&[Xarray], path, Code::FillValueSpelling, message);
+            report.error(&[Xarray], path, FindingCode::FillValueSpelling, message);
         }
         let is_float = matches!(array.kind, ElementKind::Number(of) if of.is_float());
         if is_float && value.kind() == ValueKind::String {
             let message = format!("_FillValue is the text {value}, and NZ has a number");
-            report.warning(&[Nz], path, Code::FillValueSpelling, message);
+            report.warning(&[Nz], path, FindingCode::FillValueSpelling, message);
         }
     }
     if let Some(value) = array.attributes.get("missing_value") {
@@ -104,15 +109,15 @@ fn missing_values(array: &Array<'_>, report: &mut Report<'_>) {
     }
     if is_zero_missing(array) {
         let message = "the fill value of the array is 0, so xarray takes zeros for missing";
-        report.warning(&[Cf, Xarray], path, Code::ZeroIsMissing, message);
+        report.warning(&[Cf, Xarray], path, FindingCode::ZeroIsMissing, message);
     }
 }
 
 /// Adds a missing value that is no element: an error of CF, while xarray opens the array and masks nothing.
 fn no_value(path: &str, message: String, report: &mut Report<'_>) {
     match report.profiles.contains(&Cf) {
-        true => report.error(&[Cf], path, Code::MissingValueForm, message),
-        false => report.warning(&[Xarray], path, Code::MissingValueForm, message),
+        true => report.error(&[Cf], path, FindingCode::MissingValueForm, message),
+        false => report.warning(&[Xarray], path, FindingCode::MissingValueForm, message),
     }
 }
 
@@ -151,9 +156,14 @@ fn packing(array: &Array<'_>, report: &mut Report<'_>) {
         let Some(value) = value else { continue };
         let found = number(&alone(value.clone())).and_then(Scalar::to_f64);
         if !found.is_some_and(f64::is_finite) {
-            report.error(of, path, Code::FactorForm, format!("{name} is {value}, not a finite number"));
+            report.error(
+                of,
+                path,
+                FindingCode::FactorForm,
+                format!("{name} is {value}, not a finite number"),
+            );
         } else if value.elements().is_some() {
-            report.warning(of, path, Code::FactorForm, format!("{name} is the list {value}"));
+            report.warning(of, path, FindingCode::FactorForm, format!("{name} is the list {value}"));
         }
     }
     let [(_, scale), (_, offset)] = &factors;
@@ -162,7 +172,7 @@ fn packing(array: &Array<'_>, report: &mut Report<'_>) {
         report.warning(
             of,
             path,
-            Code::FactorForm,
+            FindingCode::FactorForm,
             "scale_factor is a JSON integer: write a fraction, as in 2.0",
         );
     }
@@ -172,13 +182,13 @@ fn packing(array: &Array<'_>, report: &mut Report<'_>) {
     };
     if !may_pack {
         let message = format!("{} is packed; CF packs integers of up to 32 bits", type_name(array));
-        report.error(&[Cf], path, Code::PackedType, message);
+        report.error(&[Cf], path, FindingCode::PackedType, message);
     }
     let document = array.meta.document();
     let codecs = ["scale_offset", "fixedscaleoffset", "numcodecs.fixedscaleoffset"];
     if let Some(codec) = document.codecs().iter().find(|codec| codecs.contains(&codec.name())) {
         let message = format!("the codec {:?} and the attributes both pack the elements", codec.name());
-        report.warning(&[Cf, Nz], path, Code::TwoPackings, message);
+        report.warning(&[Cf, Nz], path, FindingCode::TwoPackings, message);
     }
 }
 
@@ -190,19 +200,19 @@ fn times(array: &Array<'_>, report: &mut Report<'_>) {
     let calendar = named.as_deref().map_or(Some(Calendar::Standard), Calendar::from_name);
     let Some(calendar) = calendar else {
         let message = format!("calendar {:?} is unknown", named.unwrap_or_default());
-        return report.error(of, path, Code::CalendarForm, message);
+        return report.error(of, path, FindingCode::CalendarForm, message);
     };
     let mut found = Vec::new();
     match TimeUnits::parse(&units, calendar, &mut found) {
-        Err(error) => report.error(of, path, Code::TimeUnitsForm, error.to_string()),
+        Err(error) => report.error(of, path, FindingCode::TimeUnitsForm, error.to_string()),
         Ok(parsed) if named.is_none() && parsed.reference().date.year < REFORM => {
             let message = format!("{units:?} begins before {REFORM}, and no calendar is named");
-            report.warning(of, path, Code::CalendarForm, message);
+            report.warning(of, path, FindingCode::CalendarForm, message);
         }
         Ok(_) => {}
     }
     for finding in found {
-        report.warning(of, path, Code::TimeUnitsForm, finding.message);
+        report.warning(of, path, FindingCode::TimeUnitsForm, finding.message);
     }
 }
 
@@ -215,7 +225,7 @@ fn xarray(group: &Group<'_>, array: &Array<'_>, report: &mut Report<'_>) {
     };
     for (_, finding) in plan.findings {
         let (code, of): (_, &[_]) = match finding.code {
-            Code::BrokenVariable => {
+            FindingCode::BrokenVariable => {
                 let is_named = report.found.iter().any(|known| known.path == array.path);
                 if !is_named {
                     report.error(&[Xarray, Cf], &array.path, finding.code, finding.message);
@@ -223,19 +233,20 @@ fn xarray(group: &Group<'_>, array: &Array<'_>, report: &mut Report<'_>) {
                 continue;
             }
             // xarray does not open the dataset.
-            Code::CoordinatesList | Code::NetcdfNames => {
+            FindingCode::CoordinatesList | FindingCode::NetcdfNames => {
                 report.error(&[Xarray], &array.path, finding.code, finding.message);
                 continue;
             }
-            Code::SeveralMissing
-            | Code::DecimalMissing
-            | Code::LargeMissing
-            | Code::NanForIntegers
-            | Code::UnsignedMissing => (Code::MissingValueForm, &[Cf, Xarray]),
-            Code::HiddenAttribute => (Code::HiddenAttribute, LABELLED),
-            Code::UnsignedIgnored | Code::SpanResolution | Code::MissingTimes | Code::EmptyTimes => {
-                (finding.code, &[Xarray])
-            }
+            FindingCode::SeveralMissing
+            | FindingCode::DecimalMissing
+            | FindingCode::LargeMissing
+            | FindingCode::NanForIntegers
+            | FindingCode::UnsignedMissing => (FindingCode::MissingValueForm, &[Cf, Xarray]),
+            FindingCode::HiddenAttribute => (FindingCode::HiddenAttribute, LABELLED),
+            FindingCode::UnsignedIgnored
+            | FindingCode::SpanResolution
+            | FindingCode::MissingTimes
+            | FindingCode::EmptyTimes => (finding.code, &[Xarray]),
             // The other checks of this file report these.
             _ => continue,
         };

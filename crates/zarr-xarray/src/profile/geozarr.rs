@@ -7,7 +7,7 @@ use zarr_meta::json::{Object, Value};
 
 use super::{Geozarr, Group, Report, text};
 use crate::attribute::number;
-use crate::finding::Code;
+use crate::finding::FindingCode;
 
 const PROJ: &str = "f17cb550-5864-4468-aeb7-f3180cfb622f";
 const SPATIAL: &str = "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4";
@@ -26,7 +26,7 @@ pub(super) fn check(group: &Group<'_>, report: &mut Report<'_>) {
 
 /// Checks the conventions of a node, whose `spatial:dimensions` must be among `dimensions`.
 fn node(path: &str, attributes: &Object, dimensions: &[String], report: &mut Report<'_>) {
-    let mut wrong = |message: String| report.error(&[Geozarr], path, Code::GeozarrForm, message);
+    let mut wrong = |message: String| report.error(&[Geozarr], path, FindingCode::GeozarrForm, message);
     let Some(list) = attributes.get("zarr_conventions") else { return };
     let Some(entries) = list.elements() else {
         return wrong(format!("zarr_conventions is {list}, not a list"));

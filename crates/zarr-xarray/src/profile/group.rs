@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Array, Cf, Geozarr, Group, Hierarchy, LABELLED, Nz, Report, Xarray, above, text};
-use crate::finding::Code;
+use crate::finding::FindingCode;
 
 /// The length of each dimension, by the path of its group.
 type Lengths<'a> = BTreeMap<&'a str, BTreeMap<String, u64>>;
@@ -14,20 +14,20 @@ pub(super) fn root(hierarchy: &Hierarchy, groups: &[Group<'_>], report: &mut Rep
     conventions(root, report);
     if !hierarchy.is_consolidated && hierarchy.nodes.len() > 1 {
         let message = "there is no consolidated metadata, so opening reads every document";
-        report.warning(&[Xarray], root.path, Code::SlowOpen, message);
+        report.warning(&[Xarray], root.path, FindingCode::SlowOpen, message);
     }
 }
 
 /// The checks of a group. `known` has the lengths of the dimensions of all groups.
 pub(super) fn check(group: &Group<'_>, known: &Lengths<'_>, report: &mut Report<'_>) {
     match group.lengths() {
-        Err(error) => report.error(LABELLED, group.path, Code::TwoLengths, error.to_string()),
+        Err(error) => report.error(LABELLED, group.path, FindingCode::TwoLengths, error.to_string()),
         Ok(own) => {
             let is_scalar = |array: &&Array<'_>| array.dimensions.is_ok() && array.names().is_empty();
             for scalar in group.arrays.iter().filter(is_scalar).filter(|scalar| own.contains_key(scalar.name))
             {
                 let message = "a scalar has the name of a dimension";
-                report.error(LABELLED, &scalar.path, Code::TwoLengths, message);
+                report.error(LABELLED, &scalar.path, FindingCode::TwoLengths, message);
             }
             aligned(group, &own, known, report);
         }
@@ -36,12 +36,12 @@ pub(super) fn check(group: &Group<'_>, known: &Lengths<'_>, report: &mut Report<
     for array in &group.arrays {
         if let Some(other) = folded.insert(array.name.to_lowercase(), array.name) {
             let message = format!("the names {other:?} and {:?} differ only in case", array.name);
-            report.warning(&[Cf, Nz, Xarray], &array.path, Code::OddName, message);
+            report.warning(&[Cf, Nz, Xarray], &array.path, FindingCode::OddName, message);
         }
         if let Some(count) = chunks(array).filter(|count| array.is_index() && *count > 1) {
             let message =
                 format!("the coordinate has {count} chunks; xarray reads all of them to open the dataset");
-            report.warning(&[Xarray], &array.path, Code::SlowOpen, message);
+            report.warning(&[Xarray], &array.path, FindingCode::SlowOpen, message);
         }
     }
 }
@@ -54,7 +54,7 @@ fn aligned(group: &Group<'_>, own: &BTreeMap<String, u64>, known: &Lengths<'_>, 
             if let Some(other) = other {
                 let message =
                     format!("dimension {name:?} has length {length}, and {other} in the group {up:?}");
-                report.error(&[Xarray], group.path, Code::Unaligned, message);
+                report.error(&[Xarray], group.path, FindingCode::Unaligned, message);
             }
         }
     }
@@ -92,11 +92,11 @@ fn conventions(root: &Group<'_>, report: &mut Report<'_>) {
     for (profile, start) in [(Cf, "CF"), (Nz, "NZ-")] {
         if !has(start) {
             let message = format!("Conventions is {shown}, and names no version of {start}");
-            report.error(&[profile], root.path, Code::ConventionsName, message);
+            report.error(&[profile], root.path, FindingCode::ConventionsName, message);
         }
     }
     if attribute.is_none() && registered.is_empty() {
         let message = "neither Conventions nor zarr_conventions is there";
-        report.warning(&[Xarray, Geozarr], root.path, Code::ConventionsName, message);
+        report.warning(&[Xarray, Geozarr], root.path, FindingCode::ConventionsName, message);
     }
 }

@@ -12,7 +12,7 @@ use zarr_meta::{Format, NodeMeta};
 
 use super::{Hierarchy, Ome, Report, text};
 use crate::attribute::number;
-use crate::finding::Code;
+use crate::finding::FindingCode;
 
 /// The members that make a group one of OME-Zarr.
 const MEMBERS: [&str; 6] = ["multiscales", "omero", "labels", "image-label", "plate", "well"];
@@ -35,7 +35,7 @@ pub(super) fn check(hierarchy: &Hierarchy, report: &mut Report<'_>) {
     let groups: Vec<OmeGroup<'_>> = groups(hierarchy).collect();
     if groups.is_empty() {
         let message = "no group has metadata of OME-Zarr";
-        report.error(&[Ome], "/", Code::OmeVersion, message);
+        report.error(&[Ome], "/", FindingCode::OmeVersion, message);
     }
     versions(&groups, report);
     for group in &groups {
@@ -59,9 +59,9 @@ fn versions(groups: &[OmeGroup<'_>], report: &mut Report<'_>) {
         let Some(version) = found else {
             let message = "the version of OME-Zarr is absent";
             match (is_list, group.is_v05) {
-                (true, true) => report.warning(&[Ome], group.path, Code::OmeVersion, message),
+                (true, true) => report.warning(&[Ome], group.path, FindingCode::OmeVersion, message),
                 (true, false) => {}
-                (false, _) => report.error(&[Ome], group.path, Code::OmeVersion, message),
+                (false, _) => report.error(&[Ome], group.path, FindingCode::OmeVersion, message),
             }
             continue;
         };
@@ -69,12 +69,12 @@ fn versions(groups: &[OmeGroup<'_>], report: &mut Report<'_>) {
         if version != wanted {
             let place = if group.is_v05 { "the attribute ome" } else { "attributes outside of ome" };
             let message = format!("the version is {version:?}, and {place} is that of {wanted}");
-            report.error(&[Ome], group.path, Code::OmeVersion, message);
+            report.error(&[Ome], group.path, FindingCode::OmeVersion, message);
         }
         let first = first.get_or_insert_with(|| version.clone());
         if *first != version {
             let message = format!("the version is {version:?}, and {first:?} in other groups");
-            report.error(&[Ome], group.path, Code::OmeVersion, message);
+            report.error(&[Ome], group.path, FindingCode::OmeVersion, message);
         }
     }
 }
@@ -121,11 +121,11 @@ impl<'a> OmeGroup<'a> {
         image.and_then(|image| objects(&image, "datasets")).unwrap_or_default()
     }
 
-    fn error(&self, report: &mut Report<'_>, code: Code, message: impl Into<String>) {
+    fn error(&self, report: &mut Report<'_>, code: FindingCode, message: impl Into<String>) {
         report.error(&[Ome], self.path, code, message);
     }
 
-    fn warning(&self, report: &mut Report<'_>, code: Code, message: impl Into<String>) {
+    fn warning(&self, report: &mut Report<'_>, code: FindingCode, message: impl Into<String>) {
         report.warning(&[Ome], self.path, code, message);
     }
 }

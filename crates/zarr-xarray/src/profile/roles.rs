@@ -3,7 +3,7 @@
 use zarr_meta::NodeMeta;
 
 use super::{Array, Cf, Geozarr, Group, Hierarchy, Report, Xarray, text};
-use crate::finding::Code;
+use crate::finding::FindingCode;
 use crate::related::{RELATED, related_names};
 use crate::units::TimeUnits;
 
@@ -26,14 +26,14 @@ fn related(hierarchy: &Hierarchy, group: &Group<'_>, array: &Array<'_>, report: 
         let read = value.to_text().ok().and_then(|text| related_names(attribute, &text));
         let Some(read) = read.filter(|read| !read.is_malformed) else {
             let message = format!("{attribute} is {value}, which cannot be parsed");
-            report.error(&[Cf, Xarray], &array.path, Code::ReferencedNames, message);
+            report.error(&[Cf, Xarray], &array.path, FindingCode::ReferencedNames, message);
             continue;
         };
         let is_absent = |name: &&str| !hierarchy.has_array(group.path, name) && !external.contains(name);
         let absent: Vec<&str> = read.names.iter().map(String::as_str).filter(is_absent).collect();
         if !absent.is_empty() {
             let message = format!("{attribute} names {}, which is not there", absent.join(", "));
-            report.error(&[Cf, Xarray], &array.path, Code::ReferencedNames, message);
+            report.error(&[Cf, Xarray], &array.path, FindingCode::ReferencedNames, message);
         }
     }
 }
@@ -44,14 +44,14 @@ fn bounds(group: &Group<'_>, array: &Array<'_>, report: &mut Report<'_>) {
     let (own, theirs) = (array.meta.shape(), bounds.meta.shape());
     if theirs.split_last().is_none_or(|(last, rest)| rest != own || *last < 2) {
         let message = format!("the bounds of {:?} have shape {theirs:?}, and it has {own:?}", array.name);
-        report.error(&[Cf], &bounds.path, Code::BoundsForm, message);
+        report.error(&[Cf], &bounds.path, FindingCode::BoundsForm, message);
     }
     for name in ["units", "calendar"] {
         if let (Some(own), Some(other)) = (array.text(name), bounds.text(name))
             && own != other
         {
             let message = format!("{name} is {other:?}, and {own:?} in {:?}", array.name);
-            report.error(&[Cf], &bounds.path, Code::BoundsForm, message);
+            report.error(&[Cf], &bounds.path, FindingCode::BoundsForm, message);
         }
     }
 }
@@ -91,12 +91,12 @@ fn coordinate(array: &Array<'_>, report: &mut Report<'_>) {
         let found =
             units.as_ref().map_or_else(|| "no units".to_owned(), |units| format!("the units {units:?}"));
         let message = format!("the {} has {found}; CF wants {wanted}", role.name());
-        report.error(&[Cf], &array.path, Code::CoordinateUnits, message);
+        report.error(&[Cf], &array.path, FindingCode::CoordinateUnits, message);
     }
     let is_pressure = units.as_deref().is_some_and(|units| PRESSURE.contains(&units));
     if role == Role::Vertical && !is_pressure && !array.attributes.contains("positive") {
         let message = "a vertical coordinate without units of pressure has no attribute positive";
-        report.error(&[Cf], &array.path, Code::CoordinateUnits, message);
+        report.error(&[Cf], &array.path, FindingCode::CoordinateUnits, message);
     }
 }
 
@@ -134,14 +134,14 @@ fn grid_mapping(group: &Group<'_>, array: &Array<'_>, report: &mut Report<'_>) {
         if known.is_none() && mapping.text("grid_mapping_name").is_none() {
             let message =
                 format!("the grid mapping of {:?} has neither grid_mapping_name nor crs_wkt", array.name);
-            report.warning(&[Cf, Geozarr], &mapping.path, Code::GridMapping, message);
+            report.warning(&[Cf, Geozarr], &mapping.path, FindingCode::GridMapping, message);
         }
         let own = text(&group.attributes, "proj:wkt2");
         if let (Some(own), Some(known)) = (own, known)
             && own != known
         {
             let message = "crs_wkt differs from proj:wkt2 of the group";
-            report.warning(&[Geozarr, Cf], &mapping.path, Code::GridMapping, message);
+            report.warning(&[Geozarr, Cf], &mapping.path, FindingCode::GridMapping, message);
         }
     }
 }

@@ -6,7 +6,7 @@ use zarr_meta::Severity;
 
 use super::{Cf, Nz, Profile, ProfileFinding, Report, Xarray};
 use crate::blocking;
-use crate::finding::Code;
+use crate::finding::FindingCode;
 use crate::tree::DataTree;
 
 impl DataTree {
@@ -26,13 +26,13 @@ impl DataTree {
                     Ok(_) => "the values are not in strict order, or one is missing".to_owned(),
                     Err(error) => error.to_string(),
                 };
-                report.error(&[Cf, Nz], &array, Code::CoordinateValues, wrong);
+                report.error(&[Cf, Nz], &array, FindingCode::CoordinateValues, wrong);
             }
         }
         if profiles.contains(&Xarray)
             && let Err(error) = self.check_aligned().await
         {
-            let finding = crate::Finding::new(Code::Unaligned, error.to_string());
+            let finding = crate::Finding::new(FindingCode::Unaligned, error.to_string());
             report.found.push(ProfileFinding { path: "/".to_owned(), severity: Severity::Error, finding });
         }
         report.found

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::calendar::Calendar;
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
-use crate::index::{Found, Index, IndexValues, Method};
+use crate::index::{Index, IndexValues, LabelPositions, Method};
 use crate::interval::Interval;
 use crate::label::Label;
 use crate::positions::Positions;
@@ -34,9 +34,9 @@ pub(super) fn resolve(selector: &Selector, index: &Index) -> XarrayResult<Positi
         }
         How::Labels => match meaning(&selector.text, index.values())? {
             Meaning::Label(text) => index.find(&label(&text)?).map(|found| match found {
-                Found::One(at) => Positions::from(signed(at)),
-                Found::Range(range) => Positions::from(signed(range.start)..signed(range.end)),
-                Found::Many(list) => list.into_iter().map(signed).collect::<Vec<_>>().into(),
+                LabelPositions::One(at) => Positions::from(signed(at)),
+                LabelPositions::Range(range) => Positions::from(signed(range.start)..signed(range.end)),
+                LabelPositions::Many(list) => list.into_iter().map(signed).collect::<Vec<_>>().into(),
             }),
             Meaning::Between { start, end, step } => {
                 let ends = [start, end].map(|end| end.map(|text| label(&text)).transpose());

@@ -9,7 +9,7 @@ use crate::units::{TimeUnit, TimeUnits, Unit};
 
 /// Numbers that count units of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Counts<'a> {
+pub enum StoredCounts<'a> {
     /// Whole numbers. [`NOT_A_TIME`](crate::NOT_A_TIME) is missing.
     Integers(&'a [i64]),
     /// Any numbers. NaN is missing.
@@ -26,11 +26,11 @@ pub enum Counts<'a> {
 ///
 /// # Errors
 /// `OutOfRange` if a time lies beyond ±292 thousand years, or out of the range of a coarser `unit`.
-pub fn decode_times(counts: Counts<'_>, units: &TimeUnits, unit: TimeUnit) -> XarrayResult<Times> {
+pub fn decode_times(counts: StoredCounts<'_>, units: &TimeUnits, unit: TimeUnit) -> XarrayResult<Times> {
     let axis = Axis::times(units);
     let wanted = unit.max(axis.resolution());
     let (unit, values) = match decode(axis, counts, wanted) {
-        Err(too_far) if wanted == TimeUnit::Nanoseconds || matches!(counts, Counts::Floats(_)) => {
+        Err(too_far) if wanted == TimeUnit::Nanoseconds || matches!(counts, StoredCounts::Floats(_)) => {
             let far = axis.scale(wanted, TimeUnit::Microseconds).and_then(|scale| converted(counts, scale));
             far.map_err(|_| too_far)?
         }
@@ -43,7 +43,7 @@ pub fn decode_times(counts: Counts<'_>, units: &TimeUnits, unit: TimeUnit) -> Xa
 ///
 /// # Errors
 /// `OutOfRange` if a span is out of the range of the unit of the result.
-pub fn decode_spans(counts: Counts<'_>, stored: Unit, unit: TimeUnit) -> XarrayResult<Spans> {
+pub fn decode_spans(counts: StoredCounts<'_>, stored: Unit, unit: TimeUnit) -> XarrayResult<Spans> {
     let axis = Axis::spans(stored);
     let (unit, values) = decode(axis, counts, unit.max(axis.resolution()))?;
     Ok(Spans::new(unit, values))
@@ -53,9 +53,9 @@ pub fn decode_spans(counts: Counts<'_>, stored: Unit, unit: TimeUnit) -> XarrayR
 type Counted = (TimeUnit, Vec<i64>);
 
 /// Decodes in `wanted`, or for floats in the first finer unit in which no float has a fraction.
-fn decode(axis: Axis, counts: Counts<'_>, wanted: TimeUnit) -> XarrayResult<Counted> {
+fn decode(axis: Axis, counts: StoredCounts<'_>, wanted: TimeUnit) -> XarrayResult<Counted> {
     let mut scale = axis.scale(wanted, wanted)?;
-    if let Counts::Floats(values) = counts {
+    if let StoredCounts::Floats(values) = counts {
         while let Some(finer) = scale.unit().finer()
             && !values.iter().all(|number| scale.is_whole(*number))
         {
@@ -66,10 +66,10 @@ fn decode(axis: Axis, counts: Counts<'_>, wanted: TimeUnit) -> XarrayResult<Coun
 }
 
 /// Converts all numbers with one scale.
-fn converted(counts: Counts<'_>, scale: Scale) -> XarrayResult<Counted> {
+fn converted(counts: StoredCounts<'_>, scale: Scale) -> XarrayResult<Counted> {
     let values = match counts {
-        Counts::Integers(values) => integers(values, scale)?,
-        Counts::Floats(values) => each(values, |number| scale.float(*number))?,
+        StoredCounts::Integers(values) => integers(values, scale)?,
+        StoredCounts::Floats(values) => each(values, |number| scale.float(*number))?,
     };
     Ok((scale.unit(), values))
 }

@@ -31,7 +31,7 @@ pub struct TimeEncoding<'a> {
 
 /// The stored numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Encoded {
+pub enum StoredNumbers {
     /// Whole numbers. [`NOT_A_TIME`] is missing.
     Integers(Vec<i64>),
     /// Floats. NaN is missing.
@@ -46,7 +46,7 @@ pub struct EncodedTimes {
     /// The attribute `calendar`.
     pub calendar: String,
     /// The numbers.
-    pub values: Encoded,
+    pub values: StoredNumbers,
     /// Whether the units are finer than those that were asked for.
     pub is_refined: bool,
 }
@@ -57,7 +57,7 @@ pub struct EncodedSpans {
     /// The attribute `units`.
     pub units: &'static str,
     /// The numbers.
-    pub values: Encoded,
+    pub values: StoredNumbers,
     /// Whether the units are finer than those that were asked for.
     pub is_refined: bool,
 }
@@ -186,7 +186,7 @@ fn numbers(
     unit: Unit,
     kind: NumberKind,
     finest: TimeUnit,
-) -> XarrayResult<(Unit, Encoded)> {
+) -> XarrayResult<(Unit, StoredNumbers)> {
     let there = lengths.iter().flatten().copied();
     let is_whole = there.clone().all(|length| length % i128::from(unit.nanoseconds()) == 0);
     if kind == NumberKind::Floats || kind == NumberKind::Free && !is_whole {
@@ -196,7 +196,7 @@ fn numbers(
     Ok((unit, integers(lengths, unit)?))
 }
 
-fn integers(lengths: &[Option<i128>], unit: Unit) -> XarrayResult<Encoded> {
+fn integers(lengths: &[Option<i128>], unit: Unit) -> XarrayResult<StoredNumbers> {
     let one = |(position, length): (usize, &Option<i128>)| {
         let Some(length) = length else { return Ok(NOT_A_TIME) };
         let too_far = || {
@@ -207,16 +207,16 @@ fn integers(lengths: &[Option<i128>], unit: Unit) -> XarrayResult<Encoded> {
         };
         count_of(length / i128::from(unit.nanoseconds())).ok_or_else(too_far)
     };
-    lengths.iter().enumerate().map(one).collect::<XarrayResult<_>>().map(Encoded::Integers)
+    lengths.iter().enumerate().map(one).collect::<XarrayResult<_>>().map(StoredNumbers::Integers)
 }
 
 /// Divides lengths by the unit, both counted in `finest`, as numpy does.
-fn floats(lengths: &[Option<i128>], unit: Unit, finest: TimeUnit) -> Encoded {
+fn floats(lengths: &[Option<i128>], unit: Unit, finest: TimeUnit) -> StoredNumbers {
     let finest = i128::from(finest.nanoseconds());
     let unit = i128::from(unit.nanoseconds());
     let step = finest.min(unit);
     let one = |length: &Option<i128>| {
         length.map_or(f64::NAN, |length| (length / step) as f64 / (unit / step) as f64)
     };
-    Encoded::Floats(lengths.iter().map(one).collect())
+    StoredNumbers::Floats(lengths.iter().map(one).collect())
 }

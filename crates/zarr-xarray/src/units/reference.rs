@@ -2,7 +2,7 @@
 
 use crate::calendar::Calendar;
 use crate::date_time::DateTime;
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 use crate::iso::{self, Parts};
 
 /// A reference time as it is written.
@@ -44,15 +44,15 @@ impl<'a> Reference<'a> {
         let Self { parts, zone } = self;
         let mut found = |code, message: String| findings.push(Finding::new(code, message));
         if parts.year_digits < 4 {
-            found(Code::UnitsSpelling, format!("the year of {units:?} is read as {:04}", parts.year));
+            found(FindingCode::UnitsSpelling, format!("the year of {units:?} is read as {:04}", parts.year));
         }
         if parts.day.is_none() {
-            found(Code::UnitsSpelling, format!("the reference of {units:?} is read as {utc}"));
+            found(FindingCode::UnitsSpelling, format!("the reference of {units:?} is read as {utc}"));
         }
         let odd_zone = zone.has_digits && !(zone.has_sign && zone.has_minutes);
         let odd_hour = parts.hour.is_some() && parts.minute.is_none();
         if odd_zone || odd_hour {
-            found(Code::ReferenceOffset, format!("the reference of {units:?} is {utc} in UTC"));
+            found(FindingCode::ReferenceOffset, format!("the reference of {units:?} is {utc} in UTC"));
         }
     }
 }

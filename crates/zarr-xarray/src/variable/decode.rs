@@ -13,7 +13,7 @@ use crate::kernel::Packing;
 use crate::number::NumberType;
 use crate::stored::Reader;
 use crate::text::{Charset, unpadded};
-use crate::times::decode::{Counts, decode_spans, decode_times};
+use crate::times::decode::{StoredCounts, decode_spans, decode_times};
 use crate::unpack::{Unpacked, unpacked};
 
 impl Variable {
@@ -47,15 +47,17 @@ impl Variable {
             Decoding::Texts { charset, joined, missing } => self.texts(*charset, *joined, missing).await,
             Decoding::Times { packing, units, unit } => {
                 let times = match self.counts(packing).await? {
-                    Numbers::Integers(counts) => decode_times(Counts::Integers(&counts), units, *unit)?,
-                    Numbers::Floats(counts) => decode_times(Counts::Floats(&counts), units, *unit)?,
+                    Numbers::Integers(counts) => decode_times(StoredCounts::Integers(&counts), units, *unit)?,
+                    Numbers::Floats(counts) => decode_times(StoredCounts::Floats(&counts), units, *unit)?,
                 };
                 Ok(Decoded::Times { shape, times })
             }
             Decoding::Spans { packing, stored, unit } => {
                 let spans = match self.counts(packing).await? {
-                    Numbers::Integers(counts) => decode_spans(Counts::Integers(&counts), *stored, *unit)?,
-                    Numbers::Floats(counts) => decode_spans(Counts::Floats(&counts), *stored, *unit)?,
+                    Numbers::Integers(counts) => {
+                        decode_spans(StoredCounts::Integers(&counts), *stored, *unit)?
+                    }
+                    Numbers::Floats(counts) => decode_spans(StoredCounts::Floats(&counts), *stored, *unit)?,
                 };
                 Ok(Decoded::Spans { shape, spans })
             }

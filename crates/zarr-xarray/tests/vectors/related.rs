@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use zarr_meta::{ArrayMeta, DataType};
-use zarr_xarray::{Code, CoordinateNames, DatasetPlan, DecodeOptions};
+use zarr_xarray::{CoordinateNames, DatasetPlan, DecodeOptions, FindingCode};
 
 use crate::vectors::tally::{Verdict, check_rows, equal, table};
 
@@ -33,7 +33,8 @@ fn related_variables_are_those_that_xarray_finds() {
             "kept_in_encoding": variable.encoding.contains(attribute),
         });
         equal(&found, &row["result"])?;
-        let is_reported = plan.findings.iter().any(|(_, finding)| finding.code == Code::ReferencedNames);
+        let is_reported =
+            plan.findings.iter().any(|(_, finding)| finding.code == FindingCode::ReferencedNames);
         equal(&is_reported, &row.get("warnings").is_some())
     });
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use zarr_xarray::{
-    Calendar, DateTime, Found, Index, IndexValues, Interval, Label, Method, Spans, TimeUnit, XarrayError,
-    XarrayResult,
+    Calendar, DateTime, Index, IndexValues, Interval, Label, LabelPositions, Method, Spans, TimeUnit,
+    XarrayError, XarrayResult,
 };
 
 use crate::vectors::tally::{Verdict, check_rows, equal, float, floats, integers, table};
@@ -71,9 +71,9 @@ fn select(index: &Index, row: &Value) -> XarrayResult<Value> {
     match method {
         Some(method) => near(&label(given)?, method).map(|position| json!(position)),
         None => index.find(&label(given)?).map(|found| match found {
-            Found::One(position) => json!(position),
-            Found::Range(range) => range.collect(),
-            Found::Many(positions) => json!(positions),
+            LabelPositions::One(position) => json!(position),
+            LabelPositions::Range(range) => range.collect(),
+            LabelPositions::Many(positions) => json!(positions),
         }),
     }
 }

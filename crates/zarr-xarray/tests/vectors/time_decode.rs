@@ -3,7 +3,7 @@
 use serde_json::Value;
 use zarr_xarray::kernel::{Packing, TimeCoding};
 use zarr_xarray::{
-    Calendar, Counts, DateTime, NOT_A_TIME, NumberType, TimeUnit, TimeUnits, Times, XarrayResult,
+    Calendar, DateTime, NOT_A_TIME, NumberType, StoredCounts, TimeUnit, TimeUnits, Times, XarrayResult,
     decode_times,
 };
 
@@ -41,13 +41,13 @@ fn decode(row: &Value) -> XarrayResult<Times> {
     match row["dtype"].as_str().unwrap() {
         "float64" => {
             let stored = floats(&row["data"]);
-            let times = decode_times(Counts::Floats(&stored), &units, unit)?;
+            let times = decode_times(StoredCounts::Floats(&stored), &units, unit)?;
             check_kernel(&units, unit, NumberType::Float64, bytemuck(&stored, f64::to_ne_bytes), &times);
             Ok(times)
         }
         _ => {
             let stored = integers(&row["data"]);
-            let times = decode_times(Counts::Integers(&stored), &units, unit)?;
+            let times = decode_times(StoredCounts::Integers(&stored), &units, unit)?;
             check_kernel(&units, unit, NumberType::Int64, bytemuck(&stored, i64::to_ne_bytes), &times);
             Ok(times)
         }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use zarr_xarray::{
-    Calendar, DateTime, Encoded, EncodedTimes, NOT_A_TIME, NumberKind, TimeEncoding, TimeUnit, TimeUnits,
-    Times, XarrayResult, encode_times,
+    Calendar, DateTime, EncodedTimes, NOT_A_TIME, NumberKind, StoredNumbers, TimeEncoding, TimeUnit,
+    TimeUnits, Times, XarrayResult, encode_times,
 };
 
 use crate::vectors::tally::{Verdict, check_rows, equal, floats, integers};
@@ -80,8 +80,8 @@ pub(crate) fn microseconds(fields: &Value, calendar: Calendar) -> i64 {
 fn is_same(row: &Value, result: &Value, found: &EncodedTimes) -> Result<(), String> {
     equal(&found.calendar.as_str(), &result["calendar"].as_str().unwrap())?;
     match (&found.values, result["dtype"].as_str().unwrap()) {
-        (Encoded::Integers(values), "int64") => equal(values, &integers(&result["values"]))?,
-        (Encoded::Floats(values), "float64") => {
+        (StoredNumbers::Integers(values), "int64") => equal(values, &integers(&result["values"]))?,
+        (StoredNumbers::Floats(values), "float64") => {
             let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
             equal(&bits(values), &bits(&floats(&result["values"])))?;
         }

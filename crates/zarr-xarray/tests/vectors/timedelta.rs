@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use zarr_xarray::{
-    Counts, Encoded, NOT_A_TIME, NumberKind, Spans, TimeUnit, Unit, decode_spans, encode_spans,
+    NOT_A_TIME, NumberKind, Spans, StoredCounts, StoredNumbers, TimeUnit, Unit, decode_spans, encode_spans,
 };
 
 use crate::vectors::tally::{Verdict, check_rows, equal, floats, integers};
@@ -23,8 +23,8 @@ fn decode(row: &Value) -> Result<Value, String> {
     let unit = unit(row["time_unit"].as_str().unwrap());
     let stored = Unit::of_spans(row["units"].as_str().unwrap()).ok_or("no unit of spans")?;
     let spans = match row["dtype"].as_str().unwrap() {
-        "float64" => decode_spans(Counts::Floats(&floats(&row["data"])), stored, unit),
-        _ => decode_spans(Counts::Integers(&integers(&row["data"])), stored, unit),
+        "float64" => decode_spans(StoredCounts::Floats(&floats(&row["data"])), stored, unit),
+        _ => decode_spans(StoredCounts::Integers(&integers(&row["data"])), stored, unit),
     };
     let spans = spans.map_err(|error| error.to_string())?;
     let values: Vec<_> =
@@ -38,7 +38,7 @@ fn encode(row: &Value) -> Result<Value, String> {
     let kind = if row["as"] == "int64" { NumberKind::Integers } else { NumberKind::Free };
     let encoded = encode_spans(&Spans::new(unit, integers(&row["data"])), row["units"].as_str(), kind);
     let encoded = encoded.map_err(|error| error.to_string())?;
-    let Encoded::Integers(values) = encoded.values else { panic!("floats") };
+    let StoredNumbers::Integers(values) = encoded.values else { panic!("floats") };
     Ok(json!({ "units": encoded.units, "dtype": "int64", "values": values }))
 }
 

@@ -5,14 +5,14 @@ use zarr_meta::{ArrayMeta, NodeMeta};
 
 use super::{OmeGroup, Report, objects, text, twice};
 use crate::attribute::number;
-use crate::finding::Code;
+use crate::finding::FindingCode;
 
 pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
     let Some(value) = group.members.get("multiscales") else {
         if group.members.contains("omero") {
             group.error(
                 report,
-                Code::OmeOmero,
+                FindingCode::OmeOmero,
                 "omero describes the channels of an image, and there is none",
             );
         }
@@ -21,7 +21,7 @@ pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
     let Some(images) = objects(&group.members, "multiscales").filter(|images| !images.is_empty()) else {
         return group.error(
             report,
-            Code::OmeDatasets,
+            FindingCode::OmeDatasets,
             format!("multiscales is {value}, not a list of images"),
         );
     };
@@ -40,7 +40,7 @@ type Axis = (String, Option<String>);
 
 /// Checks the axes of an image, and returns those that can be read.
 fn axes(group: &OmeGroup<'_>, image: &Object, report: &mut Report<'_>) -> Vec<Axis> {
-    let mut wrong = |message: String| group.error(report, Code::OmeAxes, message);
+    let mut wrong = |message: String| group.error(report, FindingCode::OmeAxes, message);
     let Some(list) = objects(image, "axes") else {
         wrong("axes is absent, or not a list of objects".to_owned());
         return Vec::new();
@@ -91,17 +91,21 @@ fn axes(group: &OmeGroup<'_>, image: &Object, report: &mut Report<'_>) -> Vec<Ax
 /// Checks the arrays of an image, one for each resolution.
 fn datasets(group: &OmeGroup<'_>, image: &Object, axes: &[Axis], report: &mut Report<'_>) {
     let Some(list) = objects(image, "datasets").filter(|list| !list.is_empty()) else {
-        return group.error(report, Code::OmeDatasets, "datasets is absent, or not a list of objects");
+        return group.error(report, FindingCode::OmeDatasets, "datasets is absent, or not a list of objects");
     };
     let mut smallest: Option<Vec<u64>> = None;
     for dataset in &list {
         let Some(path) = text(dataset, "path") else {
-            group.error(report, Code::OmeDatasets, format!("the dataset {} has no path", dataset.to_value()));
+            group.error(
+                report,
+                FindingCode::OmeDatasets,
+                format!("the dataset {} has no path", dataset.to_value()),
+            );
             continue;
         };
         transformations(group, dataset, &format!("the dataset {path:?}"), axes.len(), report);
         let Some((_, NodeMeta::Array(array))) = group.hierarchy.at(group.path, &path) else {
-            group.error(report, Code::OmeDatasets, format!("the dataset {path:?} is not an array"));
+            group.error(report, FindingCode::OmeDatasets, format!("the dataset {path:?} is not an array"));
             continue;
         };
         fits(group, &path, array, axes, report);
@@ -111,7 +115,7 @@ fn datasets(group: &OmeGroup<'_>, image: &Object, axes: &[Axis], report: &mut Re
             && shape.iter().zip(before).any(is_larger)
         {
             let message = format!("the dataset {path:?} is larger than the one before it");
-            group.error(report, Code::OmeDatasets, message);
+            group.error(report, FindingCode::OmeDatasets, message);
         }
         smallest = Some(shape);
     }
@@ -123,20 +127,20 @@ fn fits(group: &OmeGroup<'_>, path: &str, array: &ArrayMeta, axes: &[Axis], repo
     if rank != axes.len() && !axes.is_empty() {
         let message =
             format!("the dataset {path:?} has {rank} dimensions, and there are {} axes", axes.len());
-        return group.error(report, Code::OmeDatasets, message);
+        return group.error(report, FindingCode::OmeDatasets, message);
     }
     let names: Vec<Option<&str>> = axes.iter().map(|(name, _)| Some(name.as_str())).collect();
     let own = array.dimension_names().map(|names| names.iter().map(Option::as_deref).collect::<Vec<_>>());
     if group.is_v05 && own.as_ref() != Some(&names) {
         let message = format!("the dimension names of the dataset {path:?} are not the names of the axes");
-        group.error(report, Code::OmeDatasets, message);
+        group.error(report, FindingCode::OmeDatasets, message);
     }
 }
 
 /// Checks transformations: one scale, and perhaps a translation behind it, with a number for each axis.
 fn transformations(group: &OmeGroup<'_>, object: &Object, place: &str, axes: usize, report: &mut Report<'_>) {
     let mut wrong =
-        |message: String| group.error(report, Code::OmeTransformations, format!("{place}: {message}"));
+        |message: String| group.error(report, FindingCode::OmeTransformations, format!("{place}: {message}"));
     let Some(list) = objects(object, "coordinateTransformations") else {
         return wrong("coordinateTransformations is absent, or not a list of objects".to_owned());
     };
@@ -167,14 +171,14 @@ fn omero(group: &OmeGroup<'_>, image: Option<&Object>, report: &mut Report<'_>) 
     let Some(value) = group.members.get("omero") else { return };
     let channels = value.as_object().and_then(|omero| objects(&omero, "channels"));
     let Some(channels) = channels else {
-        return group.error(report, Code::OmeOmero, "omero has no list of channels");
+        return group.error(report, FindingCode::OmeOmero, "omero has no list of channels");
     };
     for (at, channel) in channels.iter().enumerate() {
         let color = text(channel, "color");
         let is_color = |color: &String| color.len() == 6 && color.bytes().all(|c| c.is_ascii_hexdigit());
         if !color.as_ref().is_some_and(is_color) {
             let message = format!("the color of channel {at} is {color:?}, not six hexadecimal digits");
-            group.error(report, Code::OmeOmero, message);
+            group.error(report, FindingCode::OmeOmero, message);
         }
         let window = channel.get("window").and_then(|window| window.as_object()).unwrap_or_default();
         let absent: Vec<&str> = ["min", "max", "start", "end"]
@@ -183,7 +187,7 @@ fn omero(group: &OmeGroup<'_>, image: Option<&Object>, report: &mut Report<'_>) 
             .collect();
         if !absent.is_empty() {
             let message = format!("the window of channel {at} lacks {}", absent.join(", "));
-            group.error(report, Code::OmeOmero, message);
+            group.error(report, FindingCode::OmeOmero, message);
         }
     }
     let axes = image.and_then(|image| objects(image, "axes")).unwrap_or_default();
@@ -195,6 +199,6 @@ fn omero(group: &OmeGroup<'_>, image: Option<&Object>, report: &mut Report<'_>) 
         && *length != channels.len() as u64
     {
         let message = format!("omero has {} channels, and the image has {length}", channels.len());
-        group.warning(report, Code::OmeOmero, message);
+        group.warning(report, FindingCode::OmeOmero, message);
     }
 }

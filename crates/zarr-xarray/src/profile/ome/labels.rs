@@ -4,7 +4,7 @@ use zarr_meta::NodeMeta;
 use zarr_meta::json::Object;
 
 use super::{OmeGroup, Report, integer, integer_of, objects, text};
-use crate::finding::Code;
+use crate::finding::FindingCode;
 use crate::number::NumberType;
 
 pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
@@ -14,7 +14,9 @@ pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
             .and_then(|list| list.map(|path| path.to_text().ok().map(|path| path.into_owned())).collect());
         match paths {
             Some(paths) => paths.iter().for_each(|path| listed(group, path, report)),
-            None => group.error(report, Code::OmeLabels, format!("labels is {value}, not a list of paths")),
+            None => {
+                group.error(report, FindingCode::OmeLabels, format!("labels is {value}, not a list of paths"))
+            }
         }
     }
     if group.members.contains("image-label") {
@@ -26,7 +28,7 @@ pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
 fn listed(group: &OmeGroup<'_>, path: &str, report: &mut Report<'_>) {
     let labels = group.at(path).filter(|labels| labels.members.contains("multiscales"));
     let Some(labels) = labels else {
-        return group.error(report, Code::OmeLabels, format!("the listed {path:?} is not an image"));
+        return group.error(report, FindingCode::OmeLabels, format!("the listed {path:?} is not an image"));
     };
     let datasets = labels.datasets();
     for dataset in &datasets {
@@ -36,20 +38,20 @@ fn listed(group: &OmeGroup<'_>, path: &str, report: &mut Report<'_>) {
         let number = zarr_meta::DataType::core(data_type.name()).as_ref().and_then(NumberType::of);
         if !number.is_some_and(NumberType::is_integer) {
             let message = format!("the labels {path:?} have the data type {data_type}, not an integer");
-            group.error(report, Code::OmeLabels, message);
+            group.error(report, FindingCode::OmeLabels, message);
         }
     }
     let Some(image) = group.at("..").filter(|image| image.members.contains("multiscales")) else { return };
     let (own, of_image) = (datasets.len(), image.datasets().len());
     if own != of_image {
         let message = format!("the labels {path:?} have {own} resolutions, and the image has {of_image}");
-        group.error(report, Code::OmeLabels, message);
+        group.error(report, FindingCode::OmeLabels, message);
     }
 }
 
 /// The colors and properties of labels.
 fn label(group: &OmeGroup<'_>, report: &mut Report<'_>) {
-    let mut wrong = |message: String| group.error(report, Code::OmeLabels, message);
+    let mut wrong = |message: String| group.error(report, FindingCode::OmeLabels, message);
     let Some(label) = group.object("image-label") else {
         return wrong("image-label is not an object".to_owned());
     };
@@ -79,7 +81,11 @@ fn label(group: &OmeGroup<'_>, report: &mut Report<'_>) {
         match image {
             None => wrong(format!("source is {source}, not an object")),
             Some(image) if !group.hierarchy.has_group(group.path, &image) => {
-                group.warning(report, Code::OmeLabels, format!("the source image {image:?} is not there"));
+                group.warning(
+                    report,
+                    FindingCode::OmeLabels,
+                    format!("the source image {image:?} is not there"),
+                );
             }
             Some(_) => {}
         }

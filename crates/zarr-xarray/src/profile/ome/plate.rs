@@ -3,7 +3,7 @@
 use zarr_meta::json::Object;
 
 use super::{OmeGroup, Report, integer_of, is_alphanumeric, objects, text, twice};
-use crate::finding::Code;
+use crate::finding::FindingCode;
 
 pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
     if group.members.contains("plate") {
@@ -15,7 +15,7 @@ pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
 }
 
 fn plate(group: &OmeGroup<'_>, report: &mut Report<'_>) {
-    let mut wrong = |message: String| group.error(report, Code::OmePlate, message);
+    let mut wrong = |message: String| group.error(report, FindingCode::OmePlate, message);
     let Some(plate) = group.object("plate") else { return wrong("plate is not an object".to_owned()) };
     let rows = names(&plate, "rows", &mut wrong);
     let columns = names(&plate, "columns", &mut wrong);
@@ -73,7 +73,7 @@ fn names(plate: &Object, list: &str, wrong: &mut impl FnMut(String)) -> Vec<Stri
 }
 
 fn well(group: &OmeGroup<'_>, report: &mut Report<'_>) {
-    let mut wrong = |message: String| group.error(report, Code::OmeWell, message);
+    let mut wrong = |message: String| group.error(report, FindingCode::OmeWell, message);
     let images = group.object("well").and_then(|well| objects(&well, "images"));
     let Some(images) = images else {
         return wrong("well has no list of images".to_owned());
