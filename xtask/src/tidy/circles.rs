@@ -19,10 +19,10 @@ use super::source::{Source, Use};
 const ALLOWED: &str = "xtask/circles.txt";
 
 /// How often a name is followed from one `use` to the next.
-const STEPS: usize = 12;
+pub(super) const STEPS: usize = 12;
 
 /// The path of a module in its crate. The root has none.
-type Module = Vec<String>;
+pub(super) type Module = Vec<String>;
 
 /// The entries of a folder that reach each other.
 type Circle = BTreeSet<String>;
@@ -62,8 +62,8 @@ fn line(line: &str) -> (&str, Circle) {
     (folder, names.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Returns the circles of all folders.
-fn circles(sources: &[Source]) -> Vec<(String, Circle)> {
+/// Returns the modules of all crates, by the folder of their sources.
+pub(super) fn crates(sources: &[Source]) -> BTreeMap<&str, BTreeMap<Module, Code<'_>>> {
     let mut crates: BTreeMap<&str, BTreeMap<Module, Code<'_>>> = BTreeMap::new();
     for source in sources {
         if let Some((root, file)) = source.path.split_once("/src/") {
@@ -71,8 +71,13 @@ fn circles(sources: &[Source]) -> Vec<(String, Circle)> {
             modules.entry(module(file)).or_default().add(source);
         }
     }
+    crates
+}
+
+/// Returns the circles of all folders.
+fn circles(sources: &[Source]) -> Vec<(String, Circle)> {
     let mut found = Vec::new();
-    for (root, modules) in crates {
+    for (root, modules) in crates(sources) {
         let mut folders: BTreeMap<Module, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
         let arrows = modules.iter().flat_map(|(from, code)| arrows(&modules, from, code));
         let arrows: Vec<_> = arrows.collect();
@@ -102,15 +107,17 @@ fn module(file: &str) -> Module {
     path
 }
 
-/// What the files of a module use.
+/// The files of a module, and what they use.
 #[derive(Debug, Default)]
-struct Code<'a> {
+pub(super) struct Code<'a> {
+    pub(super) sources: Vec<&'a Source>,
     uses: Vec<Use>,
     paths: Vec<Vec<&'a str>>,
 }
 
 impl<'a> Code<'a> {
     fn add(&mut self, source: &'a Source) {
+        self.sources.push(source);
         self.uses.extend(source.uses().into_iter().filter(|used| !source.is_test(used.line)));
         let paths = source.paths().into_iter().filter(|(line, _)| !source.is_test(*line));
         self.paths.extend(paths.map(|(_, path)| path));
@@ -129,7 +136,7 @@ fn arrows<'m>(
 }
 
 /// Returns the module that defines what a path means in `from`; `None` for another crate or a name of the file itself.
-fn defined(
+pub(super) fn defined(
     modules: &BTreeMap<Module, Code<'_>>,
     from: &Module,
     path: &[&str],

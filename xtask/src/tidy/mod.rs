@@ -2,6 +2,7 @@
 //!
 //! - [`circles`]: files import downwards only
 //! - [`graph`]: forbidden dependencies, from `cargo metadata`
+//! - [`names`]: a public type name belongs to one crate
 //! - [`packages`]: the files and metadata of every crate
 //! - [`profiles`]: a level of optimisation has the figures that justify it
 //! - [`rules`]: forbidden code, over the tokens of [`source`]
@@ -14,6 +15,7 @@
 mod circles;
 mod docs;
 mod graph;
+mod names;
 mod packages;
 mod profiles;
 mod rules;
@@ -60,6 +62,7 @@ pub(crate) fn run() -> Result<()> {
     findings.extend(packages::check(&workspace, &root())?);
     findings.extend(profiles::check(&root())?);
     findings.extend(circles::check(&root(), &sources)?);
+    findings.extend(names::check(&workspace, &sources));
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root(), &sources)?);
     findings.extend(specification::check(&root(), &sources)?);

@@ -22,6 +22,8 @@ pub(crate) struct Use {
     pub(crate) path: String,
     /// The name after `as`.
     renamed: Option<String>,
+    /// Whether it is a `pub use`.
+    pub(crate) public: bool,
 }
 
 impl Use {
@@ -122,7 +124,9 @@ impl Source {
         while at < self.tokens.len() {
             // `use<…>` is part of a type, not a declaration.
             if self.tokens[at].text == "use" && text(&self.tokens, at + 1) != "<" {
+                let (first, public) = (found.len(), at > 0 && text(&self.tokens, at - 1) == "pub");
                 at = use_tree(&self.tokens, at + 1, "", &mut found);
+                found.iter_mut().skip(first).for_each(|used| used.public = public);
             }
             at += 1;
         }
@@ -256,7 +260,7 @@ fn use_tree(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<Use>)
     loop {
         match text(tokens, at) {
             "" | ";" | "," | "}" => {
-                found.push(Use { line, path, renamed });
+                found.push(Use { line, path, renamed, public: false });
                 return at;
             }
             "{" => {
