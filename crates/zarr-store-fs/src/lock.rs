@@ -162,8 +162,8 @@ pub(crate) fn discard(dir: BorrowedFd<'_>, name: &[u8]) -> Result<bool> {
     if !is_free || !is_at(dir, name, &opened)? {
         return Ok(false);
     }
-    rustix::fs::unlinkat(dir, name, AtFlags::empty())?;
-    Ok(true)
+    // Its writer may have renamed or deleted it since.
+    Ok(present(rustix::fs::unlinkat(dir, name, AtFlags::empty()))?.is_some())
 }
 
 /// Waits with pauses, up to the patience of the store. Sleeping is fine: futures of this store work while they are

@@ -34,7 +34,12 @@ impl FsStore {
 /// Sweeps files that were last written before a time, counted since 1970.
 fn sweep_below(dir: BorrowedFd<'_>, before: Duration) -> Result<u64> {
     let mut swept = 0;
-    for (name, kind) in entries(dir)? {
+    let entries = match entries(dir) {
+        // It was deleted since it was opened, and with it what was left there.
+        Err(Errno::NOENT) => return Ok(0),
+        entries => entries?,
+    };
+    for (name, kind) in entries {
         if kind == FileType::Directory {
             match open_here(dir, &name) {
                 Ok(below) => swept += sweep_below(below.as_fd(), before)?,

@@ -32,7 +32,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`read`](Self::read); [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when all results together exceed the
+    /// As [`read`](Self::read); [`LimitExceeded`](crate::ArrayErrorKind::LimitExceeded) when all results together exceed the
     /// limit of a result, or the boxes touch more than 2^20 chunks.
     pub async fn read_many<T: Element, S: Into<Selection>>(
         &self,

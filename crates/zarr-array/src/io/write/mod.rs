@@ -87,7 +87,7 @@ pub(crate) async fn write_bytes(
 /// Writes the fill value to a selection. With a version, it is one of a single chunk.
 ///
 /// # Errors
-/// [`Conflict`](ArrayErrorKind::Conflict) if the chunk has another version.
+/// [`Conflict`](crate::ArrayErrorKind::Conflict) if the chunk has another version.
 pub(crate) async fn write_fill(
     core: &Arc<Core>,
     selection: Selection,
