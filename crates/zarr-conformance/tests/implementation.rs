@@ -75,7 +75,8 @@ fn wrong_behaviour_is_found() {
         // Pads a short chunk, and so returns elements that were never written.
         (r#"head -c 2 "$1/c""#, "failed:accepted", "passed"),
         ("printf xx", "failed:accepted", "failed:wrong"),
-        ("echo no >&2; exit 1", "passed", "failed:refused"),
+        // The refusal of the malformed array means nothing.
+        ("echo no >&2; exit 1", "not-implemented", "failed:refused"),
         // An error without a reason.
         ("exit 1", "failed:broken", "failed:refused"),
         ("exit 89", "not-implemented", "not-implemented"),
@@ -89,6 +90,90 @@ fn wrong_behaviour_is_found() {
         assert_eq!(lines[1], format!("right: info passed, read {right}"), "{read}");
         assert_eq!(told.contains(unread), right != "passed", "no elements to write: {read}");
     }
+}
+
+/// Creates an array without compression and one with gzip, each with a malformed one like it, and malformed arrays with
+/// an unknown codec, of another format, and without a well-formed array of their format.
+fn compressed(folder: &Path) -> Fixtures {
+    let mut cases = Vec::new();
+    for (id, format, codec) in [
+        ("plain", 3, "bytes"),
+        ("zipped", 3, "gzip"),
+        ("old", 2, "zlib"),
+        ("bad-plain", 3, "bytes"),
+        ("bad-zipped", 3, "gzip"),
+        ("bad-unknown", 3, "foo"),
+        ("bad-old", 2, "zlib"),
+        ("bad-older", 1, "zlib"),
+    ] {
+        fs::create_dir_all(folder.join(id)).unwrap();
+        fs::write(folder.join(id).join("c"), "ab").unwrap();
+        let expected = if id.starts_with("bad") {
+            r#""kind": "neg", "verb": "cat", "expect": "error""#.to_owned()
+        } else {
+            format!(
+                r#""kind": "raw", "expect": "ok", "shape": [2], "dtype": "uint8", "nbytes": 2, "sha256": "{DIGEST}""#
+            )
+        };
+        cases.push(format!(
+            r#"{{ "id": "{id}", "category": "a", "zarr_format": {format}, "store": "{id}",
+                  "features": ["format:{format}", "codec:{codec}"], {expected} }}"#
+        ));
+    }
+    fs::write(folder.join("manifest.json"), format!(r#"{{ "cases": [{}] }}"#, cases.join(", "))).unwrap();
+    Fixtures::load(folder).unwrap()
+}
+
+/// Runs the chosen cases of [`compressed`] with a peer that reads only `able`, and refuses everything else. Returns the
+/// results in short form, or the error.
+fn refused(able: &str, cases: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = Options::new(folder.path().join("work"));
+    options.cases = cases.iter().map(|&case| case.to_owned()).collect();
+    let script = format!(
+        r#"for able in {able}; do if [ "$1" = read ] && [ "${{2##*/}}" = $able ]; then cat "$2/c"; exit; fi; done
+        echo no >&2; exit 1"#
+    );
+    match run(&compressed(folder.path()), &[peer("p", &script)], &options) {
+        Ok(results) => Snapshot::of(&results, "p").to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_refusal_counts_only_if_a_similar_array_is_read() {
+    let verdict = |id: &str, verdict: &str| format!("{id}: info {verdict}, read {verdict}\n");
+    for (able, plain, zipped, old) in [
+        ("plain zipped old", "passed", "passed", "passed"),
+        ("plain zipped", "passed", "passed", "not-implemented"),
+        ("plain old", "passed", "not-implemented", "passed"),
+        ("zipped", "not-implemented", "passed", "not-implemented"),
+        ("old", "not-implemented", "not-implemented", "passed"),
+    ] {
+        // An array of format 3 shows that an unknown codec of format 3 is refused for its name.
+        let unknown = if able == "old" { "not-implemented" } else { "passed" };
+        let expected = [("bad-old", old), ("bad-older", "passed"), ("bad-plain", plain)]
+            .map(|(id, told)| verdict(id, told))
+            .concat()
+            + &verdict("bad-unknown", unknown)
+            + &verdict("bad-zipped", zipped);
+        let all = refused(able, &[]);
+        assert!(all.starts_with(&expected), "{able}: {all}");
+        assert_eq!(
+            refused(able, &["bad-*"]),
+            expected,
+            "the controls are asked, and are not counted: {able}"
+        );
+    }
+}
+
+#[test]
+fn a_peer_without_any_success_is_an_error() {
+    let error = "p: no call succeeded; the first message is: no";
+    for cases in [&[][..], &["bad-*"], &["bad-older"], &["plain"]] {
+        assert_eq!(refused("none", cases), error, "{cases:?}");
+    }
+    assert_eq!(refused("zipped", &["plain"]), "plain: info failed:refused, read failed:refused\n");
 }
 
 #[test]

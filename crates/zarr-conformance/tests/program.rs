@@ -26,6 +26,8 @@ fn program(script: &str, arguments: &[&str]) -> (Option<i32>, String, TempDir) {
 const KNOWN: &str =
     "[[deviation]]\ncases = [\"v2.dtype.*\"]\nreason = \"it crashes\"\nreference = \"none\"\n";
 const ONE: &str = "--case=v2.dtype.b1.s1.zp2";
+/// It describes arrays, wrongly, and reads none.
+const REFUSES: &str = "if [ $1 = info ]; then echo '{}'; else echo no >&2; exit 1; fi";
 const WRITTEN: &str = "--case=write.v2.dtype.b1.s1.zp2";
 
 #[test]
@@ -36,7 +38,10 @@ fn verdicts_decide_the_exit_code() {
         ("exit 89", &["--case=v3.shard.*", "--case=neg.shard.*"], 0, "0 fail unexpectedly"),
         // Crashes and refusals are found, and named with their cases.
         ("kill -SEGV $$", &[ONE], 1, "UNEXPECTED mine: v2.dtype.b1.s1.zp2 read: broken"),
-        ("echo no >&2; exit 1", &[ONE, "--name=x"], 1, "UNEXPECTED x: v2.dtype.b1.s1.zp2 info: refused"),
+        (REFUSES, &[ONE, "--name=x"], 1, "UNEXPECTED x: v2.dtype.b1.s1.zp2 read: refused"),
+        // An adapter that refuses everything does not work.
+        ("echo no >&2; exit 1", &[ONE, "--name=x"], 2, "x: no call succeeded; the first message is: no"),
+        ("echo no >&2; exit 1", &["--case=neg.meta-*"], 2, "no call succeeded; the first message is: no"),
         ("exit 3", &[ONE, "--expect=known.toml"], 0, "0/1 ~1"),
         ("exit 3", &[ONE, "--expect=unknown.toml"], 2, "unknown.toml"),
         // A reader makes it possible to judge what is written.

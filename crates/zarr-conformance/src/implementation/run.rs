@@ -1,5 +1,6 @@
 //! Runs all cases with all peers.
 
+mod control;
 mod write;
 
 use std::collections::BTreeMap;
@@ -13,10 +14,11 @@ use std::time::Duration;
 use super::SuiteError;
 use super::deviation::matches;
 use super::fixture::{Case, CaseKind, Expect, Fixtures};
-use super::judge::judge;
-use super::peer::{Line, Peer, PeerAnswer, PeerRequest, Verb};
+use super::judge::{elements, judge};
+use super::peer::{Exit, Line, Peer, PeerAnswer, PeerRequest, Verb};
 use super::process::ProcessLimits;
 use super::results::{Asked, CaseResult, Results};
+use control::Judged;
 
 /// A task of peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,8 +92,8 @@ const MIB: usize = 1 << 20;
 /// Runs the cases with the peers.
 ///
 /// # Errors
-/// If a peer cannot be started, two peers have the same id, a pattern matches no case, or a fixture or the working
-/// folder cannot be used.
+/// If a peer cannot be started, a peer refuses and no call succeeds, two peers have the same id, a pattern matches no
+/// case, or a fixture or the working folder cannot be used.
 pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Results, SuiteError> {
     for (n, peer) in peers.iter().enumerate() {
         if peers[..n].iter().any(|other| other.id == peer.id) {
@@ -159,7 +161,8 @@ impl<'a> Suite<'a> {
             let todo: Vec<_> =
                 self.asked.iter().filter(|asked| asked.direction != Direction::Write).collect();
             (self.options.tell)(&format!("{} reads and refuses: {} cases", peer.id, todo.len()));
-            let found = self.spread(index, &todo, |line, asked| self.read(line, &asked.case))?;
+            let judged = self.spread(index, &todo, |line, asked| self.read(line, &asked.case))?;
+            let found = self.control(index, &todo, judged)?;
             let ids = todo.iter().map(|asked| asked.id.clone());
             entries.entry(peer.id.clone()).or_default().extend(ids.zip(found));
         }
@@ -203,15 +206,24 @@ impl<'a> Suite<'a> {
     }
 
     /// Sends the requests of a case.
-    fn read(&self, line: &mut Line<'_>, case: &Case) -> Result<Vec<CaseResult>, SuiteError> {
+    fn read(&self, line: &mut Line<'_>, case: &Case) -> Result<Vec<Judged>, SuiteError> {
         let store = self.store(case)?;
         let node = case.node(&store);
-        let mut entries = Vec::new();
+        let mut found = Vec::new();
         for verb in case.verbs() {
             let answer = self.ask(line, case, &request(case, verb, &node))?;
-            entries.push(CaseResult::new(verb.name(), judge(case, verb, &answer)));
+            let verdict = judge(case, verb, &answer);
+            found.push(Judged { verb, verdict, exit: answer.exit, message: answer.message });
         }
-        Ok(entries)
+        Ok(found)
+    }
+
+    /// Reads a well-formed array. Returns the answer, and whether the elements are right.
+    fn read_array(&self, line: &mut Line<'_>, case: &Case) -> Result<(PeerAnswer, bool), SuiteError> {
+        let node = case.node(&self.store(case)?);
+        let answer = self.ask(line, case, &request(case, Verb::Read, &node))?;
+        let right = answer.exit == Exit::Done && elements(case, Expect::Ok, &answer.output).is_none();
+        Ok((answer, right))
     }
 
     /// Sends a request, and removes the folders of this machine from the message.
