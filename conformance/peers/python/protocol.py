@@ -1,5 +1,7 @@
 """The protocol of ../README.md, for implementations that return NumPy arrays.
 
+It needs registered.json, in its own folder or in the folder above.
+
 An adapter is a module with the functions
 
   info(node) -> dict            a description of the node
@@ -24,7 +26,11 @@ REFUSED, NOT_IMPLEMENTED, CRASHED = 1, 89, 70
 
 # Only these names may be reported as not implemented. Any other name is an error.
 REGISTERED = set()
-for kind, names in json.loads(pathlib.Path(__file__).parent.with_name("registered.json").read_text()).items():
+HERE = pathlib.Path(__file__).resolve().parent
+NAMES = next((file for file in (HERE / "registered.json", HERE.parent / "registered.json") if file.exists()), None)
+if NAMES is None:
+    raise FileNotFoundError(f"{HERE}: registered.json is missing; copy it from conformance/peers")
+for kind, names in json.loads(NAMES.read_text(encoding="utf8")).items():
     REGISTERED.update(names)
     if kind == "numcodecs":
         REGISTERED.update(f"numcodecs.{name}" for name in names)
