@@ -227,3 +227,46 @@ fn a_peer_may_serve_and_is_started_again_when_it_ends() {
     );
     assert!(!folder.path().join("work").exists(), "no files stay behind");
 }
+
+#[test]
+fn messages_of_a_serving_peer_belong_to_their_request() {
+    let serving = r#"
+        read -r line
+        output=$(printf '%s' "$line" | sed 's/.*"output":"\([^"]*\)".*/\1/')
+        seq 2000 >&2
+        echo '{"node_type": "array", "zarr_format": 3, "shape": [2], "data_type": "uint8"}' > "$output"
+        echo '{"exit": 0}'
+        read -r line
+        case $line in *right*) echo last words >&2 ;; esac
+        kill -ABRT $$"#;
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = Options::new(folder.path().join("work"));
+    options.write = false;
+    let results = run(&fixtures(folder.path()), &[peer("p", serving).serving(true)], &options).unwrap();
+    let shown = results.to_json(&About::default());
+    let crash = "ended without an answer to `serve`: killed by signal 6 (Aborted)";
+    assert_eq!(shown["results"]["p"]["broken"][1]["got"], crash);
+    assert_eq!(shown["results"]["p"]["right"][1]["got"], format!("{crash}: last words"));
+}
+
+#[test]
+fn messages_say_what_is_found() {
+    for (read, got) in [
+        ("exit 1", "exit code 1 without a message"),
+        ("exit 3", "exit code 3 is not documented"),
+        ("echo 'Segmentation fault' >&2; exit 139", "killed by signal 11 (Segmentation fault)"),
+        ("echo why >&2; kill -KILL $$", "killed by signal 9 (Killed): why"),
+    ] {
+        let shown = asked(&[peer("p", &script(read))]).to_json(&About::default());
+        for case in ["right", "broken"] {
+            assert_eq!(shown["results"]["p"][case][1]["got"], got, "{case}");
+        }
+    }
+    let polluted = script(READ).replace("info) ", "info) echo 'loading \"zarr\"'; ");
+    let shown = asked(&[peer("p", &polluted)]).to_json(&About::default());
+    let got = shown["results"]["p"]["right"][0]["got"].as_str().unwrap();
+    assert!(
+        got.contains("no JSON (expected value") && got.contains(r#""loading \"zarr\"\n{\"node_type"#),
+        "{got}"
+    );
+}

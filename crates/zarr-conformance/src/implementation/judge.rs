@@ -12,17 +12,12 @@ pub fn judge(case: &Case, verb: Verb, answer: &PeerAnswer) -> Verdict {
     let expect = expected(case, verb);
     let fault = |kind, got: String| Verdict::Failed(Fault::new(kind, says(case, verb, expect), got));
     match (&answer.exit, expect) {
-        (Exit::Broken(how), _) => {
-            let said = if answer.message.is_empty() { "" } else { ": " };
-            fault(FaultKind::Broken, format!("{how}{said}{}", answer.message))
-        }
+        (Exit::Broken(how), _) => fault(FaultKind::Broken, broken(how, &answer.message)),
         (Exit::NotImplemented, _) => Verdict::NotImplemented(answer.message.clone()),
         (Exit::Closed, Expect::ErrorOrStream) => Verdict::Passed,
         (Exit::Closed, _) => fault(FaultKind::Wrong, "more output than allowed".to_owned()),
-        (Exit::Refused, Expect::Ok | Expect::AnyBytes) => fault(FaultKind::Refused, answer.message.clone()),
-        (Exit::Refused, _) if answer.message.is_empty() => {
-            fault(FaultKind::Broken, "refused without a message".to_owned())
-        }
+        (Exit::Refused, Expect::Ok | Expect::AnyBytes) => fault(FaultKind::Refused, refused(&answer.message)),
+        (Exit::Refused, _) if answer.message.is_empty() => fault(FaultKind::Broken, refused("")),
         (Exit::Refused, _) => Verdict::Passed,
         (Exit::Done, Expect::Error) => fault(FaultKind::Accepted, accepted(case, verb, &answer.output)),
         // A short stream may have ended by itself.
@@ -40,6 +35,22 @@ pub fn judge(case: &Case, verb: Verb, answer: &PeerAnswer) -> Verdict {
             wrong.map_or(Verdict::Passed, |got| fault(FaultKind::Wrong, got))
         }
     }
+}
+
+/// Describes a crash. A shell's message may repeat the name of a signal.
+pub(super) fn broken(how: &str, message: &str) -> String {
+    if how.contains(message) { how.to_owned() } else { format!("{how}: {message}") }
+}
+
+/// Describes a refusal.
+pub(super) fn refused(message: &str) -> String {
+    (if message.is_empty() { "exit code 1 without a message" } else { message }).to_owned()
+}
+
+/// Describes output that is not JSON.
+fn no_json(error: &serde_json::Error, output: &[u8]) -> String {
+    let start: String = String::from_utf8_lossy(output).chars().take(80).collect();
+    format!("no JSON ({error}): {start:?}")
 }
 
 /// Returns the expected result of one verb. If only reading must fail, opening must succeed. If either may fail, both
@@ -81,7 +92,7 @@ pub(super) fn elements(case: &Case, expect: Expect, output: &[u8]) -> Option<Str
     let hash = if case.json {
         match serde_json::from_slice::<Value>(output) {
             Ok(value) => sha256(canonical(&value).as_bytes()),
-            Err(error) => return Some(format!("no JSON: {error}")),
+            Err(error) => return Some(no_json(&error, output)),
         }
     } else {
         if output.len() != case.bytes {
@@ -99,7 +110,7 @@ pub(super) fn elements(case: &Case, expect: Expect, output: &[u8]) -> Option<Str
 fn described(case: &Case, output: &[u8]) -> Option<String> {
     let info: Value = match serde_json::from_slice(output) {
         Ok(info) => info,
-        Err(error) => return Some(format!("no JSON: {error}")),
+        Err(error) => return Some(no_json(&error, output)),
     };
     let node = if case.kind == CaseKind::Group { "group" } else { "array" };
     if info["node_type"] != node {
@@ -154,7 +165,7 @@ fn listed(case: &Case, output: &[u8]) -> Option<String> {
     match serde_json::from_slice::<Value>(output) {
         Ok(found) if Some(&found) == case.nodes.as_ref() => None,
         Ok(found) => Some(format!("{:.200}", found.to_string())),
-        Err(error) => Some(format!("no JSON: {error}")),
+        Err(error) => Some(no_json(&error, output)),
     }
 }
 
@@ -227,7 +238,7 @@ mod tests {
     }
 
     fn verdict(case: &Case, verb: Verb, exit: Exit, output: &[u8]) -> String {
-        let answer = PeerAnswer { exit, output: output.to_vec(), message: "no".to_owned() };
+        let answer = PeerAnswer::new(exit, "no", output.to_vec());
         match judge(case, verb, &answer) {
             Verdict::Passed => "passed".to_owned(),
             Verdict::NotImplemented(_) => "not implemented".to_owned(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::SuiteError;
-use super::process::{self, ProcessLimits};
+use super::process::{self, ProcessLimits, undocumented};
 use super::session::Session;
 
 /// A call of the protocol.
@@ -169,10 +169,11 @@ impl Peer {
         }
         let outcome = process::run(&mut command, input, limits)
             .map_err(|e| SuiteError::new(format!("cannot start the peer {:?}: {e}", self.id)))?;
-        let exit = match (outcome.broken(&[0, REFUSED, NOT_IMPLEMENTED]), outcome.status.code()) {
-            (Some(broken), _) => Exit::Broken(broken),
-            (None, _) if outcome.closed => Exit::Closed,
-            (None, code) => Exit::of(code),
+        let code = outcome.status.code();
+        let exit = match outcome.broken(&[0, REFUSED, NOT_IMPLEMENTED]) {
+            Some(broken) => Exit::Broken(broken),
+            None if outcome.closed => Exit::Closed,
+            None => Exit::of(code),
         };
         Ok(PeerAnswer { exit, message: outcome.message().to_owned(), output: outcome.stdout })
     }
@@ -184,7 +185,8 @@ impl Exit {
             Some(0) => Self::Done,
             Some(REFUSED) => Self::Refused,
             Some(NOT_IMPLEMENTED) => Self::NotImplemented,
-            other => Self::Broken(format!("exit code {other:?} is not in the protocol")),
+            Some(code) => Self::Broken(undocumented(code)),
+            None => Self::Broken("no exit code".to_owned()),
         }
     }
 }

@@ -55,6 +55,42 @@ pub(super) fn message(stderr: &str) -> &str {
     if first.starts_with("Traceback (") { lines.next_back().unwrap_or(first) } else { first }
 }
 
+/// Describes an exit code that is not in the protocol. A shell exits with 128 + n if a signal n kills its program.
+pub(super) fn undocumented(code: i32) -> String {
+    match code {
+        129..=192 => killed(code - 128),
+        _ => format!("exit code {code} is not documented"),
+    }
+}
+
+/// Describes how a process ended.
+pub(super) fn ended(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return killed(signal);
+    }
+    match status.code() {
+        Some(code @ 129..) => undocumented(code),
+        Some(code) => format!("exit code {code}"),
+        None => status.to_string(),
+    }
+}
+
+fn killed(signal: i32) -> String {
+    const NAMES: [(i32, &str); 8] = [
+        (4, "Illegal instruction"),
+        (5, "Trace/breakpoint trap"),
+        (6, "Aborted"),
+        (8, "Floating point exception"),
+        (9, "Killed"),
+        (11, "Segmentation fault"),
+        (13, "Broken pipe"),
+        (15, "Terminated"),
+    ];
+    let name = NAMES.iter().find(|(known, _)| *known == signal).map(|(_, name)| format!(" ({name})"));
+    format!("killed by signal {signal}{}", name.unwrap_or_default())
+}
+
 impl ProcessEnd {
     /// Returns why the program is broken, if it is: it crashed, exceeded a limit, or its exit code is not in
     /// `documented`.
@@ -67,9 +103,9 @@ impl ProcessEnd {
         }
         match (self.status.code(), self.closed) {
             (Some(code), _) if documented.contains(&code) => None,
-            (Some(code), _) => Some(format!("exit code {code} is not documented: {}", self.message())),
+            (Some(code), _) => Some(undocumented(code)),
             (None, true) => None,
-            (None, false) => Some(format!("killed: {}", self.status)),
+            (None, false) => Some(ended(self.status)),
         }
     }
 

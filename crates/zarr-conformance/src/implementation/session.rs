@@ -13,7 +13,7 @@ use zarr_traits::serde_json::{self, Value, json};
 
 use super::SuiteError;
 use super::peer::{Exit, Peer, PeerAnswer, PeerRequest};
-use super::process::{ProcessLimits, breakage, family, group, kill, message, peak_memory};
+use super::process::{ProcessLimits, breakage, ended, family, group, kill, message, peak_memory};
 
 /// A running process of a peer. It is stopped on drop.
 #[derive(Debug)]
@@ -109,8 +109,8 @@ impl Session {
             match self.answers.recv_timeout(Duration::from_millis(20)) {
                 Ok(line) => return Ok(line),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
-                    return Err(Exit::Broken(format!("ended: {status}, without an answer to `serve`")));
+                    let how = self.child.wait().map_or_else(|e| e.to_string(), ended);
+                    return Err(Exit::Broken(format!("ended without an answer to `serve`: {how}")));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

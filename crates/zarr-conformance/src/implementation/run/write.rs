@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::super::SuiteError;
-use super::super::judge::judge;
+use super::super::judge::{broken, judge, refused};
 use super::super::peer::{Exit, Line, PeerAnswer, Verb};
 use super::super::results::{Asked, CaseResult, Fault, FaultKind, Verdict};
 use super::{Direction, Entries, Suite, request};
@@ -91,9 +91,9 @@ impl Suite<'_> {
         Ok(written(match exit {
             Exit::Done => Verdict::Passed,
             Exit::NotImplemented => Verdict::NotImplemented(message),
-            Exit::Refused => fault(FaultKind::Refused, message),
+            Exit::Refused => fault(FaultKind::Refused, refused(&message)),
             Exit::Closed => fault(FaultKind::Broken, "an endless stream".to_owned()),
-            Exit::Broken(how) => fault(FaultKind::Broken, format!("{how}: {message}")),
+            Exit::Broken(how) => fault(FaultKind::Broken, broken(&how, &message)),
         }))
     }
 
