@@ -194,8 +194,8 @@ impl Exit {
 /// A connection of one thread to a peer.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
-    peer: &'a Peer,
-    /// A folder for output.
+    pub(super) peer: &'a Peer,
+    /// A folder for output and for standard error.
     work: PathBuf,
     session: Option<Session>,
 }
@@ -216,7 +216,7 @@ impl<'a> Line<'a> {
         }
         let session = match &mut self.session {
             Some(session) => session,
-            none => none.insert(Session::start(self.peer)?),
+            none => none.insert(Session::start(self.peer, self.work.join("stderr"))?),
         };
         let output = self.work.join("output");
         let _ = fs::remove_file(&output);

@@ -2,10 +2,9 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,27 +20,29 @@ pub(super) struct Session {
     child: Child,
     requests: ChildStdin,
     answers: Receiver<String>,
-    /// The beginning of standard error since the last request.
-    said: Arc<Mutex<Vec<u8>>>,
+    /// The file of standard error, which is emptied for each request. It has all that a process wrote when it ends; a
+    /// pipe would have to be read to its end first.
+    said: PathBuf,
     /// Whether it has not answered yet. The time of its start does not count.
     fresh: bool,
 }
 
 /// The most bytes of standard error that are kept.
-const SAID: usize = 1 << 16;
+const SAID: u64 = 1 << 16;
 /// The time limit of a start.
 const START: Duration = Duration::from_secs(120);
 
 impl Session {
-    pub(super) fn start(peer: &Peer) -> Result<Self, SuiteError> {
+    /// Starts a process of the peer, with standard error in the file `said`.
+    pub(super) fn start(peer: &Peer, said: PathBuf) -> Result<Self, SuiteError> {
+        let _ = fs::remove_file(&said);
+        let err = File::options().create(true).append(true).open(&said).map_err(SuiteError::at(&said))?;
         let mut command = peer.start()?;
-        group(&mut command).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        group(&mut command).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(err);
         let mut child = command
             .spawn()
             .map_err(|e| SuiteError::new(format!("cannot start the peer {:?}: {e}", peer.id)))?;
-        let (Some(requests), Some(out), Some(mut err)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        let (Some(requests), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(SuiteError::new(format!("the peer {:?} has no pipe", peer.id)));
         };
         let (answered, answers) = channel();
@@ -51,16 +52,6 @@ impl Session {
                 if answered.send(line).is_err() {
                     break;
                 }
-            }
-        });
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let keep = Arc::clone(&said);
-        thread::spawn(move || {
-            let mut part = [0; 4096];
-            while let Ok(read @ 1..) = err.read(&mut part) {
-                let mut kept = keep.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = SAID.saturating_sub(kept.len()).min(read);
-                kept.extend_from_slice(&part[..room]);
             }
         });
         Ok(Self { child, requests, answers, said, fresh: true })
@@ -73,7 +64,7 @@ impl Session {
         output: &Path,
         limits: ProcessLimits,
     ) -> PeerAnswer {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.shorten(0);
         // Resets the peak of memory for this request, if the system supports it.
         for process in family(self.child.id()) {
             let _ = fs::write(format!("/proc/{process}/clear_refs"), "5");
@@ -122,11 +113,22 @@ impl Session {
             if let Some(overran) = limits.exceeded(begun, peak_memory(self.child.id())) {
                 return Err(Exit::Broken(overran));
             }
+            if fs::metadata(&self.said).is_ok_and(|said| said.len() > 16 * SAID) {
+                self.shorten(SAID);
+            }
         }
     }
 
+    /// Keeps only the beginning of standard error. The process appends to it.
+    fn shorten(&self, length: u64) {
+        let _ = File::options().write(true).open(&self.said).and_then(|said| said.set_len(length));
+    }
+
     fn message(&self) -> String {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = Vec::new();
+        if let Ok(file) = File::open(&self.said) {
+            let _ = file.take(SAID).read_to_end(&mut said);
+        }
         message(&String::from_utf8_lossy(&said)).to_owned()
     }
 }
