@@ -28,6 +28,8 @@ const KNOWN: &str =
 const ONE: &str = "--case=v2.dtype.b1.s1.zp2";
 /// It describes arrays, wrongly, and reads none.
 const REFUSES: &str = "if [ $1 = info ]; then echo '{}'; else echo no >&2; exit 1; fi";
+/// It crashes for some arrays of a category.
+const CRASHES: &str = "case $2 in */v2-dtype/*) kill -SEGV $$ ;; esac; exit 89";
 const WRITTEN: &str = "--case=write.v2.dtype.b1.s1.zp2";
 
 #[test]
@@ -42,6 +44,17 @@ fn verdicts_decide_the_exit_code() {
         // An adapter that refuses everything does not work.
         ("echo no >&2; exit 1", &[ONE, "--name=x"], 2, "x: no call succeeded; the first message is: no"),
         ("echo no >&2; exit 1", &["--case=neg.meta-*"], 2, "no call succeeded; the first message is: no"),
+        // An adapter that does not start ends the run, unlike one that crashes for all chosen cases.
+        ("pyton3 adapter.py", &[], 2, "mine: the adapter does not start: adapter.sh: "),
+        (
+            "echo no module >&2; exit 3",
+            &[],
+            2,
+            "mine: the adapter does not start: exit code 3 is not documented: no module",
+        ),
+        ("echo no module >&2; exit 1", &[], 2, "mine: no call succeeded; the first message is: no module"),
+        ("exit 89", &["--serve"], 2, "mine: the adapter does not answer \"serve\"; leave out --serve: ended"),
+        (CRASHES, &["--case=v2.dtype.*"], 1, "got killed by signal 11 (Segmentation fault)"),
         ("exit 3", &[ONE, "--expect=known.toml"], 0, "0/1 ~1"),
         ("exit 3", &[ONE, "--expect=unknown.toml"], 2, "unknown.toml"),
         // A reader makes it possible to judge what is written.

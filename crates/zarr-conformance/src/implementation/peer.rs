@@ -79,12 +79,14 @@ pub struct PeerAnswer {
     pub output: Vec<u8>,
     /// The reason of a failure.
     pub message: String,
+    /// The exit code of the process, if it ended.
+    pub(super) code: Option<i32>,
 }
 
 impl PeerAnswer {
     /// Returns an answer.
     pub fn new(exit: Exit, message: impl Into<String>, output: Vec<u8>) -> Self {
-        Self { exit, output, message: message.into() }
+        Self { exit, output, message: message.into(), code: None }
     }
 }
 
@@ -175,7 +177,7 @@ impl Peer {
             None if outcome.closed => Exit::Closed,
             None => Exit::of(code),
         };
-        Ok(PeerAnswer { exit, message: outcome.message().to_owned(), output: outcome.stdout })
+        Ok(PeerAnswer { exit, message: outcome.message().to_owned(), output: outcome.stdout, code })
     }
 }
 

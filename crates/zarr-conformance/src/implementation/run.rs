@@ -1,6 +1,7 @@
 //! Runs all cases with all peers.
 
 mod control;
+mod start;
 mod write;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use super::peer::{Exit, Line, Peer, PeerAnswer, PeerRequest, Verb};
 use super::process::ProcessLimits;
 use super::results::{Asked, CaseResult, Results};
 use control::Judged;
+use start::Start;
 
 /// A task of peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +94,7 @@ const MIB: usize = 1 << 20;
 /// Runs the cases with the peers.
 ///
 /// # Errors
-/// If a peer cannot be started, a peer refuses and no call succeeds, two peers have the same id, a pattern matches no
+/// If a peer cannot be started, its first calls fail in the same way, it refuses and no call succeeds, two peers have the same id, a pattern matches no
 /// case, or a fixture or the working folder cannot be used.
 pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Results, SuiteError> {
     for (n, peer) in peers.iter().enumerate() {
@@ -121,7 +123,9 @@ pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Res
         return Err(SuiteError::new("the manifest has no case for the peers"));
     }
     let lines = peers.iter().map(|_| Mutex::default()).collect();
-    let suite = Suite { fixtures, peers, options, asked: &asked, lines, folders: AtomicUsize::new(0) };
+    let starts = peers.iter().map(|_| Mutex::default()).collect();
+    let suite =
+        Suite { fixtures, peers, options, asked: &asked, lines, starts, folders: AtomicUsize::new(0) };
     let entries = suite.run();
     if !options.keep {
         let _ = fs::remove_dir_all(&options.work);
@@ -141,6 +145,8 @@ struct Suite<'a> {
     asked: &'a [Asked],
     /// The idle connections of each peer, so that serving processes are reused.
     lines: Vec<Mutex<Vec<Line<'a>>>>,
+    /// The start of each peer.
+    starts: Vec<Mutex<Start>>,
     folders: AtomicUsize,
 }
 
@@ -188,7 +194,9 @@ impl<'a> Suite<'a> {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(one) = todo.get(at) else { break };
-                let result = work(&mut line, one)?;
+                // The other threads need not continue after an error.
+                let result =
+                    work(&mut line, one).inspect_err(|_| next.store(todo.len(), Ordering::Relaxed))?;
                 done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
             }
             self.lines[peer].lock().unwrap_or_else(PoisonError::into_inner).push(line);
@@ -226,8 +234,20 @@ impl<'a> Suite<'a> {
         Ok((answer, right))
     }
 
-    /// Sends a request, and removes the folders of this machine from the message.
+    /// Sends a request.
     fn ask(
+        &self,
+        line: &mut Line<'_>,
+        case: &Case,
+        request: &PeerRequest<'_>,
+    ) -> Result<PeerAnswer, SuiteError> {
+        let answer = self.ask_once(line, case, request)?;
+        self.observe(line, &answer)?;
+        Ok(answer)
+    }
+
+    /// Sends a request without observing the answer. Removes the folders of this machine from the message.
+    fn ask_once(
         &self,
         line: &mut Line<'_>,
         case: &Case,

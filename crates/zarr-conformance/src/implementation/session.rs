@@ -80,7 +80,10 @@ impl Session {
         self.fresh = false;
         let answer = match self.wait(output, limits) {
             Ok(line) => line,
-            Err(exit) => return PeerAnswer::new(exit, self.message(), Vec::new()),
+            Err(exit) => {
+                let code = self.child.try_wait().ok().flatten().and_then(|status| status.code());
+                return PeerAnswer { code, ..PeerAnswer::new(exit, self.message(), Vec::new()) };
+            }
         };
         let Ok(answer) = serde_json::from_str::<Value>(&answer) else {
             let exit = Exit::Broken(format!("the answer {answer:.80} is not JSON"));

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::SuiteError;
 use super::super::fixture::{Case, CaseKind, Expect};
+use super::super::judge::refused;
 use super::super::peer::{Exit, Verb};
 use super::super::results::{Asked, CaseResult, Verdict};
 use super::Suite;
@@ -25,7 +26,7 @@ fn features(case: &Case) -> impl Iterator<Item = Feature<'_>> {
 }
 
 /// Whether a case has elements that must be read.
-fn is_control(case: &Case) -> bool {
+pub(super) fn is_control(case: &Case) -> bool {
     matches!(case.kind, CaseKind::Raw | CaseKind::Json) && case.expect == Expect::Ok && case.copy.is_none()
 }
 
@@ -70,7 +71,8 @@ impl<'a> Suite<'a> {
             controls.ask(|_| true, None)?;
             if !controls.succeeded {
                 let id = &self.peers[peer].id;
-                let message = format!("{id}: no call succeeded; the first message is: {}", first.message);
+                let message = refused(&first.message);
+                let message = format!("{id}: no call succeeded; the first message is: {message}");
                 return Err(SuiteError::new(message));
             }
         }
