@@ -197,6 +197,10 @@ fn copies_are_read_by_all_peers_that_can_read_the_fixture() {
     assert_eq!(results.to_junit().matches("<failure").count(), 1);
     let shown = results.to_json(&about);
     assert_eq!(shown["results"]["bad"]["write.right"][1]["kind"], "wrong");
+    assert_eq!(
+        (&shown["cases"][0]["store"], &shown["cases"][0]["array"]),
+        (&"right.zarr".into(), &"".into())
+    );
     assert!(results.to_html(&about).contains("write.right"));
 }
 

@@ -72,6 +72,7 @@ fn verdicts_decide_the_exit_code() {
         all.extend(arguments);
         let (found, said, folder) = program(script, &all);
         assert!(found == Some(code) && said.contains(says), "{script} {arguments:?}: {found:?} {said}");
+        assert!(!said.contains("stores of"), "their folder is removed: {said}");
         let reports = names(&folder.path().join("work/zarr-conformance"));
         let expected: &[&str] = if code == 2 { &[] } else { &["index.html", "junit.xml", "report.json"] };
         assert_eq!(reports, expected, "{arguments:?}");
@@ -82,7 +83,7 @@ fn verdicts_decide_the_exit_code() {
 #[test]
 fn the_bundled_stores_are_those_of_the_repository() {
     let (code, said, folder) = program("exit 89", &["run", "--command=sh adapter.sh", ONE, "--keep"]);
-    assert!(code == Some(0) && said.contains("0/1 (1)"), "{said}");
+    assert!(code == Some(0) && said.contains("0/1 (1)") && said.contains("/fixtures\n"), "{said}");
     let kept = names(folder.path()).into_iter().find(|name| name.starts_with("zarr-conformance-")).unwrap();
     let unpacked = files(&folder.path().join(kept).join("fixtures"));
     for (name, bytes) in &unpacked {

@@ -30,6 +30,8 @@ enum Action {
     /// the elements to write.
     Run(Run),
     /// Write the stores and their manifest.json to a folder, to look at a failing case
+    ///
+    /// The manifest has the `store` and the `array` of each case, as the report has.
     Unpack {
         /// The folder, which is created or empty
         folder: PathBuf,
@@ -44,7 +46,7 @@ struct Run {
     /// The name of the implementation in the report
     #[arg(long, value_name = "NAME", default_value = "mine")]
     name: String,
-    /// The adapter answers many requests in one process (the call `serve`)
+    /// The adapter answers many requests in one process (the call `serve`), as adapters with protocol.py do
     #[arg(long)]
     serve: bool,
     /// The known failures, a TOML file; any other failure is unexpected
@@ -56,7 +58,8 @@ struct Run {
     /// A folder with other stores and their manifest.json
     #[arg(long, value_name = "DIR")]
     fixtures: Option<PathBuf>,
-    /// Another implementation, which reads what this one writes: the command of its adapter (may be repeated)
+    /// Another implementation, which reads what this one writes: the command of its adapter, which is started for each
+    /// call (may be repeated)
     #[arg(long, value_name = "NAME=COMMAND", value_parser = peer)]
     peer: Vec<Peer>,
     /// The folder for index.html, report.json and junit.xml
@@ -98,7 +101,9 @@ fn judge(args: &Run) -> Result<bool, SuiteError> {
         Some(folder) => Fixtures::load(&std::path::absolute(folder)?)?,
         None => Fixtures::bundled(&work.path().join("fixtures"))?,
     };
-    println!("stores of {} cases: {}", fixtures.cases.len(), fixtures.root.display());
+    if args.keep {
+        println!("stores of {} cases: {}", fixtures.cases.len(), fixtures.root.display());
+    }
     let mut peers = args.peer.clone();
     peers.push(Peer::shell(&args.name, &args.command).serving(args.serve));
     let mut options = Options::new(work.path().join("written"));

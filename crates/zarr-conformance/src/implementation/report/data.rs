@@ -49,6 +49,8 @@ fn case(asked: &Asked) -> Value {
         } else {
             case.expect.says()
         },
+        "store": case.store,
+        "array": case.array,
         "shape": case.shape,
         "dtype": case.dtype,
         "notes": case.notes,
