@@ -15,8 +15,8 @@ use std::time::Duration;
 use super::SuiteError;
 use super::deviation::matches;
 use super::fixture::{Case, CaseKind, Expect, Fixtures};
-use super::judge::{elements, judge};
-use super::peer::{Exit, Line, Peer, PeerAnswer, PeerRequest, Verb};
+use super::judge::judge;
+use super::peer::{Line, Peer, PeerAnswer, PeerRequest, Verb};
 use super::process::ProcessLimits;
 use super::results::{Asked, CaseResult, Results};
 use control::Judged;
@@ -224,14 +224,6 @@ impl<'a> Suite<'a> {
             found.push(Judged { verb, verdict, exit: answer.exit, message: answer.message });
         }
         Ok(found)
-    }
-
-    /// Reads a well-formed array. Returns the answer, and whether the elements are right.
-    fn read_array(&self, line: &mut Line<'_>, case: &Case) -> Result<(PeerAnswer, bool), SuiteError> {
-        let node = case.node(&self.store(case)?);
-        let answer = self.ask(line, case, &request(case, Verb::Read, &node))?;
-        let right = answer.exit == Exit::Done && elements(case, Expect::Ok, &answer.output).is_none();
-        Ok((answer, right))
     }
 
     /// Sends a request.

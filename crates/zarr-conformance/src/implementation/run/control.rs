@@ -8,7 +8,7 @@ use super::super::fixture::{Case, CaseKind, Expect};
 use super::super::judge::refused;
 use super::super::peer::{Exit, Verb};
 use super::super::results::{Asked, CaseResult, Verdict};
-use super::Suite;
+use super::{Suite, request};
 
 /// A verdict with the answer that led to it.
 pub(super) struct Judged {
@@ -57,7 +57,8 @@ impl<'a> Suite<'a> {
         let shown: BTreeSet<_> = controls.untried.iter().flat_map(|case| features(case)).collect();
         for (case, one) in all().filter(|(case, _)| is_control(case)) {
             controls.untried.retain(|other| other.id != case.id);
-            if one.verb == Verb::Read && matches!(one.verdict, Verdict::Passed) {
+            // Wrong elements are a failure of their own.
+            if one.verb == Verb::Read && one.exit == Exit::Done {
                 controls.able.extend(features(case));
             }
         }
@@ -135,18 +136,19 @@ impl<'a> Controls<'_, 'a> {
             if enough.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let (answer, right) = self.suite.read_array(line, case)?;
-            enough.fetch_or(right, Ordering::Relaxed);
-            Ok(Some((answer.exit == Exit::Done, right)))
+            let node = case.node(&self.suite.store(case)?);
+            let answer = self.suite.ask(line, case, &request(case, Verb::Read, &node))?;
+            let done = answer.exit == Exit::Done;
+            enough.fetch_or(done, Ordering::Relaxed);
+            Ok(Some(done))
         })?;
         for (case, found) in todo.into_iter().zip(found) {
             match found {
                 None => self.untried.push(case),
-                Some((done, right)) => {
-                    self.succeeded |= done;
-                    if right {
-                        self.able.extend(features(case));
-                    }
+                Some(false) => {}
+                Some(true) => {
+                    self.succeeded = true;
+                    self.able.extend(features(case));
                 }
             }
         }
