@@ -36,6 +36,12 @@ RULES = {
     "v3-spelling": "A.4", "v3-string": "D.8", "v3-struct": "B.5", "v3-time": "B.5", "v3-transpose": "D.2",
     "v3-zerolen": "A.2", "v3-zstd": "D.6", "xarray-v2": "J.1", "xarray-v3": "J.1",
 }
+# The section for cases that are not about the rule of their category.
+RULES_OF_CASES = {
+    "neg.v2.crc32-bad": "H.7", "neg.v2.dtype-O-nofilter": "H.6", "neg.v2.dtype-empty": "H.2", "neg.v2.dtype-emptylist": "H.2",
+    "neg.v2.dtype-i3": "H.2", "neg.v2.fill-b64-len": "H.3", "neg.v2.fill-string": "H.3", "neg.v2.pickle": "L105",
+    "neg.v2.raw-long": "D.06", "neg.v2.shuffle-neg": "H.7", "neg.v2.vlen-bad": "H.6", "neg.v2.zlib-empty": "H.7",
+}
 # The stage at which malformed cases fail, by category and id. All others have a document that is not metadata of a node.
 IN_DATA = ("neg-bomb", "neg-chunk", "neg-fs", "neg-shard", "neg-vlen", "neg.v2.crc32-bad", "neg.v2.raw-long",
            "neg.v2.zlib-empty", "neg.v2.vlen-bad", "neg.v2.pickle", "neg.node.cat-group-v3")
@@ -109,8 +115,9 @@ def complete(case):
     node = os.path.join(HERE, case["store"], case["array"])
     if "args" in case:
         return
-    case.setdefault("rule", RULES.get(case["category"], ""))
+    case.setdefault("rule", RULES_OF_CASES.get(case["id"], RULES.get(case["category"], "")))
     if case["kind"] == "neg":
+        case.setdefault("features", features(node, case["zarr_format"]))
         if case["expect"] == "error":
             case.setdefault("failure", failure(case))
         if OF_ANY_LENGTH.intersection(features(node, case["zarr_format"])):
