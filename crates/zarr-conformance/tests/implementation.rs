@@ -168,6 +168,23 @@ fn a_refusal_counts_only_if_a_similar_array_is_read() {
 }
 
 #[test]
+fn a_refusal_that_does_not_count_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let reads = |able: &str| {
+        let script = format!(
+            r#"if [ "$1 ${{2##*/}}" = "read {able}" ]; then cat "$2/c"; else echo no >&2; exit 1; fi"#
+        );
+        peer(able, &script)
+    };
+    let options = Options::new(folder.path().join("work"));
+    let results = run(&compressed(folder.path()), &[reads("plain"), reads("old")], &options).unwrap();
+    let shown = results.to_json(&About::default());
+    let lacks = "refused, but reads no well-formed array of format 3";
+    assert_eq!(shown["results"]["old"]["bad-zipped"][1]["got"], format!("{lacks}: no"));
+    assert_eq!(shown["results"]["plain"]["bad-zipped"][1]["got"], format!("{lacks} with codec:gzip: no"));
+}
+
+#[test]
 fn a_peer_without_any_success_is_an_error() {
     let error = "p: no call succeeded; the first message is: no";
     for cases in [&[][..], &["bad-*"], &["bad-older"], &["plain"]] {

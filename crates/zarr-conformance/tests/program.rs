@@ -53,7 +53,12 @@ fn verdicts_decide_the_exit_code() {
             "mine: the adapter does not start: exit code 3 is not documented: no module",
         ),
         ("echo no module >&2; exit 1", &[], 2, "mine: no call succeeded; the first message is: no module"),
-        ("exit 89", &["--serve"], 2, "mine: the adapter does not answer \"serve\"; leave out --serve: ended"),
+        (
+            "exit 89",
+            &["--serve"],
+            2,
+            "mine: the adapter does not answer \"serve\"; leave out --serve if it has no such call: ended",
+        ),
         (CRASHES, &["--case=v2.dtype.*"], 1, "got killed by signal 11 (Segmentation fault)"),
         ("exit 3", &[ONE, "--expect=known.toml"], 0, "0/1 ~1"),
         ("exit 3", &[ONE, "--expect=unknown.toml"], 2, "unknown.toml"),

@@ -22,7 +22,7 @@ pub(super) struct Judged {
 type Feature<'a> = (u64, &'a str);
 
 fn features(case: &Case) -> impl Iterator<Item = Feature<'_>> {
-    case.features.iter().map(String::as_str).chain([""]).map(|feature| (case.format, feature))
+    [""].into_iter().chain(case.features.iter().map(String::as_str)).map(|feature| (case.format, feature))
 }
 
 /// Whether a case has elements that must be read.

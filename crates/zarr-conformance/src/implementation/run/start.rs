@@ -68,7 +68,9 @@ impl Suite<'_> {
             Exit::Refused => format!("no call succeeded; the first message is: {how}"),
             // The process ended before its first answer.
             _ if peer.serve && answer.code.is_some() && !missing => {
-                format!("the adapter does not answer \"serve\"; leave out --serve: {how}")
+                format!(
+                    "the adapter does not answer \"serve\"; leave out --serve if it has no such call: {how}"
+                )
             }
             _ if missing && !answer.message.is_empty() => {
                 format!("the adapter does not start: {}", answer.message)
