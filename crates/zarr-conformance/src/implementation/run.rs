@@ -94,8 +94,8 @@ const MIB: usize = 1 << 20;
 /// Runs the cases with the peers.
 ///
 /// # Errors
-/// If a peer cannot be started, its first calls fail in the same way, it refuses and no call succeeds, two peers have the same id, a pattern matches no
-/// case, or a fixture or the working folder cannot be used.
+/// If a peer cannot be started, its first calls fail in the same way, or it refuses and no call succeeds; if two peers have
+/// the same id, a pattern matches no case, or a fixture or the working folder cannot be used.
 pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Results, SuiteError> {
     for (n, peer) in peers.iter().enumerate() {
         if peers[..n].iter().any(|other| other.id == peer.id) {
