@@ -84,6 +84,9 @@ pub(super) fn summary(plan: &CopyPlan, done: &Done, verified: bool) -> String {
     let kept = elements(done.kept, " with what lossy codecs keep of them");
     let compared = [objects(done.objects), elements(done.elements, ""), kept];
     let compared = compared.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if done.was_complete && compared.is_empty() {
+        return format!("{copied}; it was not compared again, which `zarr diff` does\n");
+    }
     format!(
         "{copied}; compared {}\n",
         if compared.is_empty() { "nothing, because nothing is stored" } else { &compared }
