@@ -239,6 +239,13 @@ impl Error for ArrayError {
     }
 }
 
+/// The error that part of a chunk cannot be written safely.
+pub(crate) fn unsafe_update() -> ArrayError {
+    let message = "the store has no conditional puts, so another writer's update could be lost; use \
+                   `PartialWrites::Unchecked` if this is the only writer";
+    ArrayError::new(ArrayErrorKind::Unsupported, message)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,5 @@
 //! Settings of a handle on an array.
 
-use crate::error::{ArrayError, ArrayErrorKind};
-
 /// What a read does if a chunk is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -54,11 +52,4 @@ impl Default for BlockSize {
     fn default() -> Self {
         Self { inner_chunks: 1 << 14, bytes: 64 << 20 }
     }
-}
-
-/// The error that part of a chunk cannot be written safely.
-pub(crate) fn unsafe_update() -> ArrayError {
-    let message = "the store has no conditional puts, so another writer's update could be lost; use \
-                   `PartialWrites::Unchecked` if this is the only writer";
-    ArrayError::new(ArrayErrorKind::Unsupported, message)
 }

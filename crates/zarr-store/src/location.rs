@@ -18,7 +18,6 @@ use zarr_traits::{BoxFuture, Key, Storage, StoreError, StoreErrorKind, StoreResu
 
 /// A scheme of URLs, and what opens its stores.
 #[derive(Clone)]
-#[non_exhaustive]
 pub struct Scheme {
     name: Cow<'static, str>,
     paths: PathEncoding,

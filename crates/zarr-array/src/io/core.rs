@@ -149,17 +149,18 @@ impl Core {
 
     /// Returns the chunk at `index` of the chunk grid.
     pub(crate) fn chunk(&self, index: &[u64]) -> ArrayResult<Chunk> {
-        Chunk::at(index, &*self.grid, &self.shape).ok_or_else(|| {
-            let shape = &self.shape;
-            ArrayError::invalid(format!("chunk {index:?} is outside the array of shape {shape:?}"))
-        })
+        self.chunk_of(&*self.grid, "chunk", index)
     }
 
     /// Returns the inner chunk at `index` of the grid of inner chunks of the whole array.
     pub(crate) fn inner_chunk(&self, index: &[u64]) -> ArrayResult<Chunk> {
-        Chunk::at(index, &*self.smallest_grid()?, &self.shape).ok_or_else(|| {
+        self.chunk_of(&*self.smallest_grid()?, "inner chunk", index)
+    }
+
+    fn chunk_of(&self, grid: &dyn ChunkGrid, what: &str, index: &[u64]) -> ArrayResult<Chunk> {
+        Chunk::at(index, grid, &self.shape).ok_or_else(|| {
             let shape = &self.shape;
-            ArrayError::invalid(format!("inner chunk {index:?} is outside the array of shape {shape:?}"))
+            ArrayError::invalid(format!("{what} {index:?} is outside the array of shape {shape:?}"))
         })
     }
 

@@ -4,8 +4,8 @@ use zarr_traits::store::{Outcome, PutMode};
 use zarr_traits::{Key, Storage, Version};
 
 use super::Writing;
-use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::settings::{PartialWrites, unsafe_update};
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult, unsafe_update};
+use crate::settings::PartialWrites;
 
 /// Puts a document if it does not exist, or replaces the version `old`. Returns `false` if another writer changed it.
 pub(super) async fn put(

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 /// A named extension: its names, and what builds it from its configuration. That is a function `F`, so that tables of
 /// entries are constants, or a shared closure `C`, which can have state of the run.
-#[non_exhaustive]
 pub struct NamedEntry<F, C: ?Sized> {
     pub(super) names: Names,
     pub(super) build: Build<F, C>,

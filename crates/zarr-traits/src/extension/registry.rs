@@ -86,7 +86,6 @@ pub type BuildCodecShared =
 
 /// The entry of a codec: its names, its kind, and what builds it.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct CodecEntry {
     named: NamedEntry<BuildCodec, BuildCodecShared>,
     kind: CodecKind,

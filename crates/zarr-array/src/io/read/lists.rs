@@ -6,13 +6,14 @@ use std::sync::Arc;
 use zarr_strided::{Destination, Output, Plain};
 use zarr_traits::{BoxFuture, Dims, Region, Scratch, byte_len, heap::Heap, partial::Piece};
 
+use super::{finished, memory_of};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::io::core::{Core, with_heap};
 use crate::io::fetch::opened::Opened;
 use crate::io::fetch::{ChunkPart, Parts, Tally};
 use crate::io::loaded::Fetched;
 use crate::plan::lists::{PickBox, PickCell, PickPlan};
-use crate::run::{PART, SMALL, Stored, Task, run};
+use crate::run::{PART, SMALL, Stored, Task};
 use crate::settings::MissingChunks;
 
 struct PickRead {
@@ -37,10 +38,7 @@ pub(crate) async fn read<M: Plain>(
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
     let output = Output::sized(memory, core.size, &plan.shape(), plan.cuts()?)?;
     let (output, heap) = fill(core, plan, output).await?;
-    match output.into_vec() {
-        Ok(memory) => Ok((memory, heap)),
-        Err(_) => unreachable!("a finished task has one owner"),
-    }
+    Ok((memory_of(output), heap))
 }
 
 /// Reads into the memory of `output`. Returns it, and the heap of its contents. A wall (decision 0026).
@@ -51,12 +49,9 @@ fn fill(
 ) -> BoxFuture<'_, ArrayResult<(Output, Option<Arc<Heap>>)>> {
     Box::pin(async move {
         let heap = core.heap(core.limits.result_bytes);
-        let task = Arc::new(PickRead { core: core.clone(), plan, output, heap });
-        run(&task, &core.place()).await.map_err(|e| e.in_array(&core.path))?;
-        match Arc::into_inner(task) {
-            Some(task) => Ok((task.output, task.heap)),
-            None => unreachable!("a finished task has one owner"),
-        }
+        let PickRead { output, heap, .. } =
+            finished(core, PickRead { core: core.clone(), plan, output, heap }).await?;
+        Ok((output, heap))
     })
 }
 

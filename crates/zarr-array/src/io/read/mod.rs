@@ -188,21 +188,35 @@ fn fill(
     zeroed: bool,
 ) -> BoxFuture<'_, ArrayResult<(Output, Option<Arc<Heap>>)>> {
     Box::pin(async move {
-        let done = if core.caches(&plan) {
+        if core.caches(&plan) {
             let read = fill_boxes(core, vec![(plan, output)]).await;
             let (mut outputs, heap) = read.map_err(|e| e.in_array(&core.path))?;
-            outputs.pop().map(|output| (output, heap))
-        } else {
-            let (sizes, heap) = (Sizes::of(core, &plan), core.heap(core.limits.result_bytes));
-            let task = Arc::new(Read { core: core.clone(), plan, output, sizes, zeroed, heap });
-            run(&task, &core.place()).await.map_err(|e| e.in_array(&core.path))?;
-            Arc::into_inner(task).map(|task| (task.output, task.heap))
-        };
-        match done {
-            Some(done) => Ok(done),
-            None => unreachable!("a finished task has one owner"),
+            let output = outputs.pop().ok_or_else(|| strange("a read of a box has no result"))?;
+            return Ok((output, heap));
         }
+        let (sizes, heap) = (Sizes::of(core, &plan), core.heap(core.limits.result_bytes));
+        let read = Read { core: core.clone(), plan, output, sizes, zeroed, heap };
+        let Read { output, heap, .. } = finished(core, read).await?;
+        Ok((output, heap))
     })
+}
+
+/// Runs a read, and returns it when it is done.
+async fn finished<T: Task>(core: &Core, read: T) -> ArrayResult<T> {
+    let read = Arc::new(read);
+    run(&read, &core.place()).await.map_err(|e| e.in_array(&core.path))?;
+    match Arc::into_inner(read) {
+        Some(read) => Ok(read),
+        None => unreachable!("a finished task has one owner"),
+    }
+}
+
+/// Returns the memory of a read that is done.
+fn memory_of<M: Plain>(output: Output) -> Vec<M> {
+    match output.into_vec() {
+        Ok(memory) => memory,
+        Err(_) => unreachable!("a finished task has one owner"),
+    }
 }
 
 /// Reads into owned memory of this shape, and returns it and the heap of its contents.
@@ -220,10 +234,7 @@ async fn fill_owned<M: Plain>(
     }
     let output = Output::sized(memory, core.size, shape, plan.cuts())?;
     let (output, heap) = fill(core, plan, output, zeroed).await?;
-    match output.into_vec() {
-        Ok(memory) => Ok((memory, heap)),
-        Err(_) => unreachable!("a finished task has one owner"),
-    }
+    Ok((memory_of(output), heap))
 }
 
 impl Task for Read {

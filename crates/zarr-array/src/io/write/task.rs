@@ -12,12 +12,12 @@ use zarr_traits::{Buffer, Bytes, Dims, Key, Region, Scratch, Version, byte_len, 
 
 use super::plan::WritePlan;
 use super::ranges::{Ranges, spans};
-use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult, unsafe_update};
 use crate::io::core::{Core, with_heap};
 use crate::io::encoding::{Encoding, Value};
 use crate::io::loaded::Loaded;
 use crate::run::{SMALL, Stored, Task, caught};
-use crate::settings::{EmptyChunks, PartialWrites, unsafe_update};
+use crate::settings::{EmptyChunks, PartialWrites};
 
 pub(crate) struct Write<P> {
     core: Arc<Core>,
