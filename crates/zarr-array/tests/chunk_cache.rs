@@ -35,6 +35,8 @@ proptest! {
             let mut memory = vec![0_u16; expected.as_slice().len()];
             cached.read_into(selection.clone(), &mut memory).unwrap();
             prop_assert_eq!(&memory[..], expected.as_slice());
+            let list = Selection::from(([b, a, a.min(b)], Axis::step(c.min(d)..c.max(d), -step)));
+            prop_assert_eq!(cached.read::<u16>(list.clone()).unwrap(), plain.read::<u16>(list).unwrap());
             if writes {
                 plain.write(selection, &NdVec::new(expected.shape(), vec![9_u16; memory.len()]).unwrap()).unwrap();
             }
@@ -56,6 +58,9 @@ fn a_cached_chunk_costs_one_request_without_bytes() {
         let open = || Array::open(array.storage().clone(), "/a", &standard()).unwrap();
         let checked = open().with_chunk_cache(ChunkCache::new(1 << 20));
         assert_eq!([read(&checked), read(&checked), read(&checked.clone())], [(first, 0), (1, 1), (1, 1)]);
+        let before = counting.counts();
+        assert_eq!(checked.read::<u16>((3, [3, 2])).unwrap().as_slice(), [63, 62]);
+        assert_eq!((counting.counts() - before).requests(), 1, "a list is read from the cache, too");
         let unchecked = open().with_chunk_cache(ChunkCache::new(1 << 20).unchecked());
         assert_eq!([read(&unchecked), read(&unchecked)], [(first, 0), (0, 0)]);
         let small = open().with_chunk_cache(ChunkCache::new(10));

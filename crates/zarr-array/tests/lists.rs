@@ -354,7 +354,7 @@ fn a_huge_array_is_an_error_and_takes_no_memory() {
     for selection in [Selection::from((.., [1])), Selection::from((Axis::step(.., -1), [0, 1]))] {
         let (kind, message) = refused(array.read::<u16>(selection));
         assert_eq!(kind, ArrayErrorKind::LimitExceeded);
-        assert!(message.contains("touches 1125899906842624 chunks along dimension 0"), "{message}");
+        assert!(message.contains("no memory for"), "{message}");
     }
     let (kind, _) = refused(array.read::<u16>(Axis::step(.., -1)));
     assert_eq!(kind, ArrayErrorKind::LimitExceeded);

@@ -10,13 +10,11 @@ use zarr_traits::{
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::handles::array::Array;
 use crate::io::core::Core;
-use crate::io::fetch::opened::Opened;
-use crate::io::fetch::{ChunkPart, FetchError, PartsWish, Seen, Tally, Wish};
-use crate::io::target::{Target, TargetPlan};
-use crate::plan::lists::{PickCell, PickPlan};
-use crate::plan::{Cell, Layout, Plan};
-use crate::run::caught;
-use crate::select::{Picked, Selection};
+use crate::io::fetch::parts::PartsWish;
+use crate::io::fetch::{ChunkObject, FetchError, Seen, Tally, Wish};
+use crate::io::target::Target;
+use crate::plan::{Cell, Layout, Plan, Take};
+use crate::select::{Along, Selection};
 
 /// The cost of reading a selection with a handle that has no cached indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -106,10 +104,7 @@ impl Array {
     fn explain_target(&self, target: Target) -> BoxFuture<'_, ArrayResult<Explanation>> {
         Box::pin(async move {
             let core = &*self.core;
-            let chunks = match &target.plan {
-                TargetPlan::Ranges(plan) => plan.cells(),
-                TargetPlan::Lists(plan) => plan.cells(),
-            };
+            let chunks = target.plan.cells();
             if chunks > MOST {
                 let message = format!(
                     "the selection touches {chunks} chunks, at most {MOST} are examined: explain a smaller selection"
@@ -157,12 +152,12 @@ impl Array {
 impl Core {
     /// Returns the pieces of a part of a chunk from the index of its object, or `None` if the object does not exist.
     /// The list is empty if the object has no index.
-    async fn index_pieces(&self, part: ChunkPart<'_>) -> ArrayResult<Option<Vec<Piece>>> {
-        let fetching = self.fetching_of(part).with_whole(0);
-        match self.wish(part, fetching, false, &mut Tally::default()).await? {
+    async fn index_pieces(&self, object: ChunkObject<'_>, part: &Region) -> ArrayResult<Option<Vec<Piece>>> {
+        let fetching = self.fetching.with_whole(0);
+        match self.wish(object, part, fetching, false, &mut Tally::default()).await? {
             Wish::Absent => Ok(None),
-            Wish::Whole(_) => Ok(self.storage.size(part.key).await?.map(|_| Vec::new())),
-            Wish::Pieces(read, _) => Ok(Some(self.pieces_of(&*read, part)?)),
+            Wish::Whole(_) => Ok(self.storage.size(object.key).await?.map(|_| Vec::new())),
+            Wish::Pieces(read, _) => Ok(Some(self.pieces_of(&*read, object.steps, part)?)),
         }
     }
 
@@ -174,25 +169,28 @@ impl Core {
         shape: &[u64],
         key: &Key,
     ) -> ArrayResult<Option<Vec<InnerChunk>>> {
-        let picked: Vec<Picked> = shape.iter().map(|n| Picked::whole(*n)).collect();
+        let all: Vec<Along> = (0..).zip(shape).map(|(dim, length)| Along::whole(dim, *length)).collect();
         let grid = RegularGrid::new(shape)?;
-        let plan = Plan::new(picked, &Layout { shape, grid: &grid, ..self.layout() })?;
-        let cell = Cell { chunk, ..plan.cell(0) };
+        let (plan, _) = Plan::new(&all, &Layout { shape, grid: &grid, ..self.layout() })?;
+        let (mut cell, steps) = (plan.cell(0), plan.steps());
+        cell.chunk = chunk;
+        let object = ChunkObject::of(&cell, &steps, key, None);
         let opened = match plan.blocks(&cell) {
             1 => None,
-            _ => Some(self.open(cell.of(key), false, &mut Tally::default()).await?),
+            _ => Some(self.open(object, &plan.around(&cell), false, &mut Tally::default()).await?),
         };
+        let object = ChunkObject { opened: opened.as_ref(), ..object };
         let mut inner_chunks = Vec::new();
         for number in 0..plan.blocks(&cell) {
-            let block = plan.block(&cell, number);
-            let part = ChunkPart { opened: opened.as_ref(), ..block.of(key) };
-            let Some(pieces) = self.index_pieces(part).await? else { return Ok(None) };
-            let place = |at: &Dims| block.part.start().iter().zip(at).map(|(start, at)| start + at).collect();
-            inner_chunks.extend(pieces.into_iter().map(|piece| InnerChunk {
-                start: place(&piece.at),
-                shape: piece.shape.to_vec(),
-                span: (!matches!(piece.job, PieceDecode::Fill(_))).then_some(piece.span),
-            }));
+            for take in plan.takes(&plan.block(&cell, number)).iter() {
+                let Some(pieces) = self.index_pieces(object, &take.part).await? else { return Ok(None) };
+                let starts = take.part.start();
+                inner_chunks.extend(pieces.into_iter().map(|piece| InnerChunk {
+                    start: starts.iter().zip(&piece.at).map(|(start, at)| start + at).collect(),
+                    shape: piece.shape.to_vec(),
+                    span: (!matches!(piece.job, PieceDecode::Fill(_))).then_some(piece.span),
+                }));
+            }
         }
         Ok(Some(inner_chunks))
     }
@@ -209,55 +207,24 @@ impl Core {
     }
 
     /// Returns the cost of reading one cell with all its blocks.
-    async fn explain_cell(&self, plan: &TargetPlan, number: u64) -> ArrayResult<Explanation> {
+    async fn explain_cell(&self, plan: &Plan, number: u64) -> ArrayResult<Explanation> {
         let _flying = self.gate.enter(0).await;
-        match plan {
-            TargetPlan::Ranges(plan) => {
-                let cell = plan.cell(number);
-                let explained = match plan.blocks(&cell) {
-                    1 => self.explain(&cell, None).await,
-                    blocks => self.explain_blocks(plan, &cell, blocks).await,
-                };
-                explained.map_err(|e| self.locate(&cell.chunk, e))
-            }
-            TargetPlan::Lists(plan) => {
-                let cell = plan.cell(number);
-                self.explain_boxes(plan, &cell).await.map_err(|e| self.locate(&cell.chunk, e))
-            }
-        }
+        let cell = plan.cell(number);
+        self.explain_blocks(plan, &cell).await.map_err(|e| self.locate(&cell.chunk, e))
     }
 
-    /// Returns the cost of reading the boxes of one cell, as if they were read together.
-    async fn explain_boxes(&self, plan: &PickPlan, cell: &PickCell) -> ArrayResult<Explanation> {
-        let (key, around) = (self.key(&cell.chunk)?, plan.around(cell));
-        let steps = Dims::filled(1, around.rank());
-        let chunk = cell.of(&key, &around, &steps);
-        let boxes: Vec<_> = cell.boxes.clone().map(|number| plan.at(cell, number)).collect();
-        let parts: Vec<&Region> = boxes.iter().map(|inside| &inside.part).collect();
-        let Some(first) = parts.first() else { return Ok(Explanation::default()) };
-        let (first, mut tally) = (ChunkPart { part: first, ..chunk }, Tally::default());
-        let wish = self.wish(first, self.fetching_of(first), false, &mut tally).await;
-        let touched = parts.iter().map(|part| self.inner_touched(part, &steps));
-        let one = Explanation { inner_chunks: touched.fold(0, u64::saturating_add), ..tally.into() };
-        match wish? {
-            Wish::Absent => Ok(one),
-            Wish::Whole(read) => self.explain_whole(chunk, read.is_some(), one).await,
-            Wish::Pieces(read, seen) => match self.pieces_of_parts(chunk, &parts, read, &seen).await? {
-                PartsWish::Pieces(pieces) => {
-                    self.explain_pieces(&key, pieces.into_iter().flatten().collect(), &seen, one).await
-                }
-                PartsWish::Whole { has_pieces } => self.explain_whole(chunk, has_pieces, one).await,
-            },
+    async fn explain_blocks(&self, plan: &Plan, cell: &Cell) -> ArrayResult<Explanation> {
+        let (key, steps, blocks) = (self.key(&cell.chunk)?, plan.steps(), plan.blocks(cell));
+        let object = ChunkObject::of(cell, &steps, &key, None);
+        if blocks == 1 {
+            return self.explain_takes(object, &plan.takes(cell)).await;
         }
-    }
-
-    /// Returns the cost of reading a cell that has several blocks.
-    async fn explain_blocks(&self, plan: &Plan, cell: &Cell, blocks: u64) -> ArrayResult<Explanation> {
-        let (key, mut tally) = (self.key(&cell.chunk)?, Tally::default());
-        let opened = self.open(cell.of(&key), false, &mut tally).await?;
+        let mut tally = Tally::default();
+        let opened = self.open(object, &plan.around(cell), false, &mut tally).await?;
+        let object = ChunkObject { opened: Some(&opened), ..object };
         let mut sum = Explanation::from(tally);
         for number in 0..blocks {
-            let one = self.explain(&plan.block(cell, number), Some(&opened)).await?;
+            let one = self.explain_takes(object, &plan.takes(&plan.block(cell, number))).await?;
             let peak = one.bytes.saturating_add(one.peak_memory);
             sum.peak_memory = sum.peak_memory.max(peak);
             sum.add(&one);
@@ -267,42 +234,50 @@ impl Core {
     }
 
     /// Returns the cost of reading one cell or block. Its peak memory is that of decoding, without the fetched bytes.
-    async fn explain(&self, cell: &Cell, opened: Option<&Opened>) -> ArrayResult<Explanation> {
-        let key = self.key(&cell.chunk)?;
-        let part = ChunkPart { opened, ..cell.of(&key) };
+    async fn explain_takes(&self, object: ChunkObject<'_>, takes: &[Take]) -> ArrayResult<Explanation> {
+        let parts: Vec<&Region> = takes.iter().map(|take| &take.part).collect();
+        let Some(first) = parts.first() else { return Ok(Explanation::default()) };
         let mut tally = Tally::default();
-        let wish = self.wish(part, self.fetching_of(part), false, &mut tally).await;
-        let inner_chunks = self.inner_touched(&cell.part, &cell.steps);
-        let one = Explanation { inner_chunks, ..tally.into() };
+        let wish = self.wish(object, first, self.fetching_of(object.steps), false, &mut tally).await;
+        let touched = parts.iter().map(|part| self.inner_touched(part, object.steps));
+        let one = Explanation { inner_chunks: touched.fold(0, u64::saturating_add), ..tally.into() };
         match wish? {
             Wish::Absent => Ok(one),
-            Wish::Whole(read) => self.explain_whole(part, read.is_some(), one).await,
-            Wish::Pieces(read, seen) => {
-                let pieces = caught(|| self.pieces_of(&*read, part))?;
-                self.explain_pieces(&key, pieces, &seen, one).await
-            }
+            Wish::Whole(read) => self.explain_whole(object, &parts, read.is_some(), one).await,
+            Wish::Pieces(read, seen) => match self.pieces_of_parts(object, &parts, read, &seen).await? {
+                PartsWish::Pieces(pieces) => {
+                    let pieces = pieces.into_vec().into_iter().flatten().collect();
+                    self.explain_pieces(object.key, pieces, &seen, one).await
+                }
+                PartsWish::Whole { has_pieces } => self.explain_whole(object, &parts, has_pieces, one).await,
+            },
         }
     }
 
     /// Adds the cost of reading the whole object. If `has_pieces`, inner chunks are taken out of it.
     async fn explain_whole(
         &self,
-        part: ChunkPart<'_>,
+        object: ChunkObject<'_>,
+        parts: &[&Region],
         has_pieces: bool,
         mut one: Explanation,
     ) -> ArrayResult<Explanation> {
-        let size = self.storage.size(part.key).await?;
+        let size = self.storage.size(object.key).await?;
         one.requests += 1;
         (one.ranges, one.ranges_wanted) = (one.ranges + 1, one.ranges_wanted + 1);
         let size = size.inspect(|_| one.chunks_stored = 1).unwrap_or(0);
         (one.bytes, one.bytes_useful) = (one.bytes + size, size);
         // The index tells how many of these bytes are needed.
         if has_pieces && one.chunks_stored > 0 {
-            let pieces = self.index_pieces(part).await?.unwrap_or_default();
-            one.bytes_useful = pieces.iter().map(|piece| self.useful(piece)).fold(0, u64::saturating_add);
+            one.bytes_useful = 0;
+            for part in parts {
+                let pieces = self.index_pieces(object, part).await?.unwrap_or_default();
+                let useful = pieces.iter().map(|piece| self.useful(piece)).fold(0, u64::saturating_add);
+                one.bytes_useful = one.bytes_useful.saturating_add(useful);
+            }
         }
-        let unit = self.chain.inner_shape(part.shape.len());
-        one.peak_memory = self.bytes_of(unit.as_deref().unwrap_or(part.shape));
+        let unit = self.chain.inner_shape(object.shape.len());
+        one.peak_memory = self.bytes_of(unit.as_deref().unwrap_or(object.shape));
         Ok(one)
     }
 

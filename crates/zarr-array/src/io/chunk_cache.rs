@@ -13,8 +13,7 @@ use crate::io::versioned::Versioned;
 /// A cached chunk is used only if its object is still the version that was read, which costs a request without bytes per
 /// object. Nothing is cached in stores without versions. [`unchecked`](Self::unchecked) is without these requests.
 ///
-/// Elements of variable length, uncompressed chunks, and selections with lists or negative steps are read without the
-/// cache.
+/// Elements of variable length and uncompressed chunks are read without the cache.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkCache {
     bytes: usize,

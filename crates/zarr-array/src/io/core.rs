@@ -15,7 +15,7 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::io::chunk_cache::Decoded;
 use crate::io::versioned::Indexes;
 use crate::plan::chunks::Chunk;
-use crate::plan::{Inner, Layout, Plan};
+use crate::plan::{Inner, Layout};
 use crate::run::Place;
 use crate::run::cpu::Cpu;
 use crate::run::progress::Progress;
@@ -90,6 +90,13 @@ impl Core {
         Err(ArrayError::new(ArrayErrorKind::Unsupported, message).in_array(&self.path))
     }
 
+    /// Returns the cache of decoded chunks, if reads use it: chunks without compression and elements of variable length are
+    /// read without.
+    pub(crate) fn decoded(&self) -> Option<&Decoded> {
+        let is_useful = self.data_type.size().is_some() && !self.chain.is_plain();
+        self.decoded.as_ref().filter(|_| is_useful)
+    }
+
     /// Whether chunks have inner chunks.
     pub(crate) fn has_inner(&self) -> bool {
         self.chain.inner_shape(self.shape.len()).is_some()
@@ -135,11 +142,6 @@ impl Core {
             Ok(key) => error.in_chunk(chunk, &key),
             Err(_) => error,
         }
-    }
-
-    /// Returns the decoded size of the largest chunk of a plan, in bytes.
-    pub(crate) fn chunk_bytes(&self, plan: &Plan) -> u64 {
-        plan.largest_chunk().saturating_mul(self.size as u64)
     }
 
     /// Returns the size of decoded elements of this shape, in bytes.

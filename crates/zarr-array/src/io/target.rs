@@ -5,13 +5,13 @@ use zarr_traits::{Dims, byte_len};
 use crate::error::{ArrayError, ArrayResult};
 use crate::io::core::Core;
 use crate::plan::Plan;
-use crate::plan::lists::PickPlan;
-use crate::plan::order::{Order, Orders};
-use crate::select::{Along, Picked, Selection};
+use crate::plan::order::Orders;
+use crate::select::{Along, Selection};
 
 /// The target of a read or a write.
 pub(crate) struct Target {
-    pub(crate) plan: TargetPlan,
+    /// Its elements are in ascending order.
+    pub(crate) plan: Plan,
     /// The order of the selection, where it differs from that of the plan.
     pub(crate) orders: Orders,
     /// The shape of the selection, including the dimensions that an index drops.
@@ -20,12 +20,6 @@ pub(crate) struct Target {
     pub(crate) kept: Vec<u64>,
     /// The selected elements along each dimension.
     pub(crate) places: Vec<Along>,
-}
-
-/// The plan of a selection. Its elements are in ascending order.
-pub(crate) enum TargetPlan {
-    Ranges(Plan),
-    Lists(PickPlan),
 }
 
 impl Target {
@@ -59,33 +53,7 @@ impl Target {
         let full: Dims = places.iter().map(Along::count).collect();
         byte_len(&full, core.size)?;
         let kept = places.iter().filter(|along| along.keeps()).map(Along::count).collect();
-        let ranges: Option<Vec<Picked>> = places.iter().map(Along::ascending).collect();
-        let (plan, orders) = match ranges {
-            Some(picked) => {
-                let plan = Plan::new(picked, &core.layout())?;
-                let is_reversed = |along: &Along| matches!(along, Along::Steps { reversed: true, .. });
-                let order = |along: &Along| if is_reversed(along) { Order::Reversed } else { Order::Same };
-                let orders = match places.iter().any(is_reversed) {
-                    true => places.iter().map(order).collect(),
-                    false => Vec::new(),
-                };
-                (TargetPlan::Ranges(plan), orders)
-            }
-            None => {
-                let (plan, orders) = PickPlan::new(&places, &core.layout())?;
-                (TargetPlan::Lists(plan), orders)
-            }
-        };
-        Ok(Self { plan, orders: Orders::new(orders), full, kept, places })
-    }
-}
-
-impl TargetPlan {
-    /// The number of elements along each dimension.
-    pub(crate) fn shape(&self) -> Dims {
-        match self {
-            Self::Ranges(plan) => plan.result_shape(),
-            Self::Lists(plan) => plan.shape(),
-        }
+        let (plan, orders) = Plan::new(&places, &core.layout())?;
+        Ok(Self { plan, orders, full, kept, places })
     }
 }

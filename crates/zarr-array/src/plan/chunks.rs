@@ -6,7 +6,7 @@ use zarr_traits::{ChunkGrid, Dims, Region};
 
 use crate::error::{ArrayError, ArrayResult};
 use crate::plan::{Layout, Plan};
-use crate::select::{Along, Picked, Selection};
+use crate::select::{Picked, Selection};
 
 /// A chunk of an array, or an inner chunk: its index and its region. It is a selection as well, so it can be read and
 /// written like any other.
@@ -93,11 +93,11 @@ pub struct Chunks {
 impl Chunks {
     /// Returns the chunks of `grid` that a selection of an array of `shape` touches.
     pub(crate) fn new(shape: &[u64], grid: Arc<dyn ChunkGrid>, selection: &Selection) -> ArrayResult<Self> {
-        let ranges: Option<Vec<_>> = selection.resolve(shape)?.iter().map(Along::ascending).collect();
-        let ranges = ranges
-            .ok_or_else(|| ArrayError::invalid("chunks are selected by ranges, not by lists of positions"))?;
         let layout = Layout { shape, grid: &*grid, inner: None, reads_parts: false, gap: 0 };
-        let plan = Plan::new(ranges, &layout)?;
+        let (plan, _) = Plan::new(&selection.resolve(shape)?, &layout)?;
+        if !plan.is_steps() {
+            return Err(ArrayError::invalid("chunks are selected by ranges, not by lists of positions"));
+        }
         Ok(Self { grid, shape: shape.into(), next: 0, end: plan.cells(), plan: Arc::new(plan) })
     }
 

@@ -11,7 +11,8 @@ use zarr_traits::{ByteRange, Bytes, Dims, Key, Region, RegularGrid, Scratch, Spa
 use crate::error::{ArrayError, ArrayResult};
 use crate::handles::array::Array;
 use crate::io::core::{Core, with_heap};
-use crate::io::fetch::{ChunkPart, Data, wrong_size};
+use crate::io::fetch::parts::Parts;
+use crate::io::fetch::{ChunkObject, wrong_size};
 use crate::io::write;
 use crate::plan::chunks::Chunks;
 use crate::run::caught;
@@ -156,10 +157,12 @@ impl Core {
     async fn encoded_inner(&self, inner: &InnerPlace, key: &Key) -> ArrayResult<Option<Bytes>> {
         let InnerPlace { chunk, shape, part } = inner;
         let steps = Dims::filled(1, part.rank());
-        let part = ChunkPart { index: chunk, shape, part, steps: &steps, key, opened: None };
-        let Data::Pieces(pieces, fetched) = self.fetch(part, None).await? else { return Ok(None) };
-        let mut spans =
-            pieces.iter().filter(|p| !matches!(p.job, PieceDecode::Fill(_))).map(|piece| piece.span);
+        let object = ChunkObject { index: chunk, shape, steps: &steps, key, opened: None };
+        let (Parts::Pieces(pieces, fetched), _) = self.fetch(object, &[part], None).await? else {
+            return Ok(None);
+        };
+        let pieces = pieces.iter().flatten();
+        let mut spans = pieces.filter(|p| !matches!(p.job, PieceDecode::Fill(_))).map(|piece| piece.span);
         let Some(first) = spans.next() else { return Ok(None) };
         // An uncompressed inner chunk may have several pieces, one after the other.
         let len = spans.fold(first.len, |len, span| len.saturating_add(span.len));

@@ -3,7 +3,7 @@
 
 mod error;
 pub(crate) mod opened;
-mod parts;
+pub(crate) mod parts;
 
 use zarr_traits::{
     Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Fetching, Key, Region, Scratch, Span, StoreError,
@@ -18,55 +18,29 @@ use crate::io::core::Core;
 use crate::io::fetch::opened::Opened;
 use crate::io::loaded::{Fetched, Loaded, in_memory, outside};
 use crate::plan::Cell;
-use crate::plan::lists::PickCell;
 use crate::run::caught;
 pub(crate) use error::{FetchError, changed_often, strange, wrong_size};
 use error::{short, too_large};
-pub(crate) use parts::{Parts, PartsWish};
 
-/// The fetched data of a part of a chunk.
-pub(crate) enum Data {
-    Absent,
-    /// The whole object. The part is decoded in one step.
-    Whole(Loaded),
-    /// The pieces, and the bytes that hold them.
-    Pieces(Vec<Piece>, Fetched),
-}
-
-/// A part of a chunk.
+/// A chunk and its object.
 #[derive(Clone, Copy)]
-pub(crate) struct ChunkPart<'a> {
+pub(crate) struct ChunkObject<'a> {
     /// The index of the chunk in the grid.
     pub(crate) index: &'a Dims,
     /// The shape of the chunk.
     pub(crate) shape: &'a [u64],
-    pub(crate) part: &'a Region,
-    /// In dimension `d` every `steps[d]`-th element of the part is selected.
+    /// In dimension `d` every `steps[d]`-th element of each part is selected.
     pub(crate) steps: &'a [u64],
-    /// The key of the chunk.
+    /// The key of the object.
     pub(crate) key: &'a Key,
     /// The opened object, if the chunk is read in several blocks.
     pub(crate) opened: Option<&'a Opened>,
 }
 
-impl Cell {
-    /// Returns the selected part of the chunk, whose object has this key.
-    pub(crate) fn of<'a>(&'a self, key: &'a Key) -> ChunkPart<'a> {
-        ChunkPart {
-            index: &self.chunk,
-            shape: &self.shape,
-            part: &self.part,
-            steps: &self.steps,
-            key,
-            opened: None,
-        }
-    }
-}
-
-impl PickCell {
-    /// Returns a part of the chunk, whose object has this key.
-    pub(crate) fn of<'a>(&'a self, key: &'a Key, part: &'a Region, steps: &'a [u64]) -> ChunkPart<'a> {
-        ChunkPart { index: &self.chunk, shape: &self.shape, part, steps, key, opened: None }
+impl<'a> ChunkObject<'a> {
+    /// Returns the chunk of a cell, whose object has this key.
+    pub(crate) fn of(cell: &'a Cell, steps: &'a [u64], key: &'a Key, opened: Option<&'a Opened>) -> Self {
+        Self { index: &cell.chunk, shape: &cell.shape, steps, key, opened }
     }
 }
 
@@ -115,55 +89,29 @@ struct Bounds {
 pub(crate) const RESTARTS: usize = 4;
 
 impl Core {
-    /// Fetches a part of a chunk.
-    pub(crate) async fn fetch(
-        &self,
-        mut chunk: ChunkPart<'_>,
-        mut scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<Data> {
-        let fetching = self.fetching_of(chunk);
-        for _ in 0..RESTARTS {
-            let wish = self.wish(chunk, fetching, true, &mut Tally::default()).await;
-            let done = match wish {
-                Ok(Wish::Absent) => Ok(Data::Absent),
-                Ok(Wish::Whole(read)) => self.fetch_whole(chunk, read, scratch.as_deref_mut()).await,
-                Ok(Wish::Pieces(read, seen)) => {
-                    self.fetch_one(chunk, read, seen, scratch.as_deref_mut()).await
-                }
-                Err(e) => Err(e),
-            };
-            match done {
-                Err(FetchError::Changed) => self.indexes.forget(chunk.index),
-                Err(FetchError::Other(e)) => return Err(e),
-                Ok(data) => return Ok(data),
-            }
-            chunk.opened = None;
-        }
-        Err(changed_often())
-    }
-
-    /// Finds out what must be read, which may need a read of the index. If `remembered`, a cached index may be used.
+    /// Finds out what must be read for a part, which may need a read of the index. If `remembered`, a cached index may be used.
     pub(crate) async fn wish(
         &self,
-        chunk: ChunkPart<'_>,
+        object: ChunkObject<'_>,
+        part: &Region,
         fetching: Fetching,
         remembered: bool,
         tally: &mut Tally,
     ) -> Result<Wish, FetchError> {
-        let (known, mut seen) = match (chunk.opened, self.indexes.get(chunk.index).filter(|_| remembered)) {
+        let (known, mut seen) = match (object.opened, self.indexes.get(object.index).filter(|_| remembered)) {
             (Some(Opened::Absent), _) => return Ok(Wish::Absent),
             (Some(Opened::There(known, seen)), _) => (known.clone(), seen.clone()),
             (None, Some(entry)) => (Some(entry.value), Seen::before(entry.version, entry.size)),
             (None, None) => (None, Seen::default()),
         };
-        let read = caught(|| Ok(self.chain.partial(chunk.shape, chunk.part, fetching, known.as_ref())?))?;
+        let read = caught(|| Ok(self.chain.partial(object.shape, part, fetching, known.as_ref())?))?;
         let Some(mut read) = read else { return Ok(Wish::Whole(None)) };
         let had_index = read.known().is_some();
         while !read.wants().is_empty() {
             if read.wants() == [ByteRange::All] {
                 return Ok(Wish::Whole(Some(read)));
             }
-            match self.answer(chunk.key, &mut *read, seen, tally).await? {
+            match self.answer(object.key, &mut *read, seen, tally).await? {
                 Some(now) => seen = now,
                 None => return Ok(Wish::Absent),
             }
@@ -171,7 +119,7 @@ impl Core {
         if let (true, false, Some(version)) = (remembered, had_index, &seen.version)
             && let Some(known) = read.known()
         {
-            self.indexes.keep(chunk.index, known, version, seen.size);
+            self.indexes.keep(object.index, known, version, seen.size);
         }
         Ok(Wish::Pieces(read, seen))
     }
@@ -210,56 +158,20 @@ impl Core {
         Ok(Some(Seen { version, size, there: true, remembered: false }))
     }
 
-    async fn fetch_whole(
-        &self,
-        chunk: ChunkPart<'_>,
-        read: Option<Box<dyn ChunkRead>>,
-        scratch: Option<&mut Scratch>,
-    ) -> Result<Data, FetchError> {
-        let Some((loaded, _)) = self.load_whole(chunk, read.is_some(), scratch).await? else {
-            return Ok(Data::Absent);
-        };
-        let Some(mut read) = read else { return Ok(Data::Whole(loaded)) };
-        let (object, size) = (loaded.whole(), loaded.len() as u64);
-        let pieces = caught(|| {
-            read.feed(&[object], Some(size))?;
-            self.pieces_of(&*read, chunk)
-        })?;
-        check_inside(pieces.iter().map(|piece| piece.span), Some(size))?;
-        Ok(Data::Pieces(pieces, Fetched::new(loaded, vec![Span { offset: 0, len: size }])))
-    }
-
     /// Reads the whole object of a chunk, and returns its version.
     async fn load_whole(
         &self,
-        chunk: ChunkPart<'_>,
+        object: ChunkObject<'_>,
         has_pieces: bool,
         scratch: Option<&mut Scratch>,
     ) -> Result<Option<(Loaded, Option<Version>)>, FetchError> {
-        if !has_pieces && let Err(e) = self.check_chunk(chunk.shape) {
+        if !has_pieces && let Err(e) = self.check_chunk(object.shape) {
             // Fails before the object is read. A missing chunk takes no memory, so its size does not matter.
-            return if self.storage.exists(chunk.key).await? { Err(e.into()) } else { Ok(None) };
+            return if self.storage.exists(object.key).await? { Err(e.into()) } else { Ok(None) };
         }
         // A version is asked for only if chunks are cached by it.
         let version = if self.decoded.is_some() { ReadVersion::Report } else { ReadVersion::Any };
-        Ok(self.load(chunk.key, chunk.shape, version, scratch).await?)
-    }
-
-    async fn fetch_one(
-        &self,
-        chunk: ChunkPart<'_>,
-        read: Box<dyn ChunkRead>,
-        seen: Seen,
-        scratch: Option<&mut Scratch>,
-    ) -> Result<Data, FetchError> {
-        // The cached index may be of an object that was replaced since, so an error in it is not final.
-        let pieces = match caught(|| self.pieces_of(&*read, chunk)) {
-            Err(_) if seen.remembered => return Err(FetchError::Changed),
-            pieces => [pieces?],
-        };
-        let fetched = self.fetch_pieces(chunk.key, &pieces, read.object_size(), seen, scratch).await?;
-        let [pieces] = pieces;
-        Ok(fetched.map_or(Data::Absent, |fetched| Data::Pieces(pieces, fetched)))
+        Ok(self.load(object.key, object.shape, version, scratch).await?)
     }
 
     /// Fetches the bytes of pieces of an object, which must have the size `expected`. Returns `None` if the object does
@@ -303,10 +215,10 @@ impl Core {
     }
 
     /// Returns how a part is fetched. If steps skip inner chunks, the object is not read whole.
-    pub(crate) fn fetching_of(&self, chunk: ChunkPart<'_>) -> Fetching {
+    pub(crate) fn fetching_of(&self, steps: &[u64]) -> Fetching {
         let mut fetching = self.fetching;
-        if let Some(inner) = self.chain.inner_shape(chunk.steps.len())
-            && chunk.steps.iter().zip(&inner).any(|(step, inner)| step > inner)
+        if let Some(inner) = self.chain.inner_shape(steps.len())
+            && steps.iter().zip(&inner).any(|(step, inner)| step > inner)
         {
             fetching.whole = 0;
         }
@@ -317,23 +229,28 @@ impl Core {
     ///
     /// # Errors
     /// When the pieces do not cover exactly that part, or an inner chunk exceeds the limits.
-    pub(crate) fn pieces_of(&self, read: &dyn ChunkRead, chunk: ChunkPart<'_>) -> ArrayResult<Vec<Piece>> {
+    pub(crate) fn pieces_of(
+        &self,
+        read: &dyn ChunkRead,
+        steps: &[u64],
+        part: &Region,
+    ) -> ArrayResult<Vec<Piece>> {
         let mut pieces = Vec::new();
         read.pieces(&mut pieces)?;
         let mut covered = 0_u64;
         for piece in &pieces {
-            let len = piece.shape.product().filter(|_| is_within(piece, chunk.part.shape()));
+            let len = piece.shape.product().filter(|_| is_within(piece, part.shape()));
             let len = len.ok_or_else(|| strange("a codec returned a piece outside the requested part"))?;
             covered = covered.saturating_add(len);
             if let PieceDecode::Chain(inner) = &piece.job {
                 self.check_chunk(&inner.chunk)?;
             }
         }
-        if chunk.part.len() != Some(covered) {
+        if part.len() != Some(covered) {
             return Err(strange("a codec returned pieces that do not cover the requested part"));
         }
-        if chunk.steps.iter().any(|step| *step > 1) {
-            pieces.retain(|piece| is_hit(piece, chunk.steps));
+        if steps.iter().any(|step| *step > 1) {
+            pieces.retain(|piece| is_hit(piece, steps));
         }
         Ok(pieces)
     }

@@ -5,7 +5,7 @@ use zarr_traits::{Dims, Key, Region};
 
 use crate::error::ArrayResult;
 use crate::io::core::Core;
-use crate::io::fetch::{ChunkPart, FetchError, RESTARTS, Seen, Tally, Wish, changed_often};
+use crate::io::fetch::{ChunkObject, FetchError, RESTARTS, Seen, Tally, Wish, changed_often};
 
 /// The state of an object that is read in several blocks.
 pub(crate) enum Opened {
@@ -19,19 +19,19 @@ impl Core {
     /// if the object is still the same version.
     pub(crate) async fn open(
         &self,
-        chunk: ChunkPart<'_>,
+        object: ChunkObject<'_>,
+        part: &Region,
         remembered: bool,
         tally: &mut Tally,
     ) -> ArrayResult<Opened> {
         let fetching = self.fetching.with_whole(0);
-        let around = self.around(chunk.part);
-        let chunk = ChunkPart { part: &around, ..chunk };
+        let around = self.around(part);
         for _ in 0..RESTARTS {
-            match self.wish(chunk, fetching, remembered, tally).await {
+            match self.wish(object, &around, fetching, remembered, tally).await {
                 Ok(Wish::Absent) => return Ok(Opened::Absent),
                 Ok(Wish::Whole(_)) => return Ok(Opened::There(None, Seen::default())),
                 Ok(Wish::Pieces(read, mut seen)) => {
-                    if !seen.remembered || self.confirm(chunk.key, &seen).await? {
+                    if !seen.remembered || self.confirm(object.key, &seen).await? {
                         seen.remembered = false;
                         return Ok(Opened::There(read.known(), seen));
                     }
@@ -39,7 +39,7 @@ impl Core {
                 Err(FetchError::Changed) => {}
                 Err(FetchError::Other(e)) => return Err(e),
             }
-            self.indexes.forget(chunk.index);
+            self.indexes.forget(object.index);
         }
         Err(changed_often())
     }

@@ -1,9 +1,8 @@
 //! Writing: turns elements, bytes and encoded inner chunks into the task that writes them.
 
-mod lists;
-mod plan;
 mod ranges;
 mod task;
+mod values;
 
 use std::sync::Arc;
 
@@ -14,11 +13,10 @@ use crate::element::WriteElement;
 use crate::element::check::check_element;
 use crate::error::{ArrayError, ArrayResult};
 use crate::io::core::Core;
-use crate::io::target::{Target, TargetPlan};
+use crate::io::target::Target;
 use crate::run::run;
 use crate::select::{Along, Selection};
 use crate::values::NdVec;
-pub(crate) use plan::{WritePlan, not_asked};
 use task::Write;
 
 /// The elements to write, and the contents of elements of variable length.
@@ -134,14 +132,7 @@ fn write_task(
             true => input,
             false => target.orders.apply(&input, &target.plan.shape(), core.size)?,
         };
-        let done = match target.plan {
-            TargetPlan::Ranges(plan) => {
-                run(&Arc::new(Write::new(core, plan, input, encoded, heap, version)), &place).await
-            }
-            TargetPlan::Lists(plan) => {
-                run(&Arc::new(Write::new(core, plan, input, encoded, heap, version)), &place).await
-            }
-        };
-        done.map_err(|e| e.in_array(&core.path))
+        let write = Write::new(core, target.plan, input, encoded, heap, version);
+        run(&Arc::new(write), &place).await.map_err(|e| e.in_array(&core.path))
     })
 }

@@ -10,18 +10,19 @@ use zarr_traits::heap::Heap;
 use zarr_traits::store::{Answer, Op, Outcome, Put, PutMode, ReadVersion};
 use zarr_traits::{Buffer, Bytes, Dims, Key, Region, Scratch, Version, byte_len, inverse, permute};
 
-use super::plan::WritePlan;
 use super::ranges::{Ranges, spans};
+use super::values::Values;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult, unsafe_update};
 use crate::io::core::{Core, with_heap};
 use crate::io::encoding::{Encoding, Value};
 use crate::io::loaded::Loaded;
+use crate::plan::{Cell, Plan};
 use crate::run::{SMALL, Stored, Task, caught};
 use crate::settings::{EmptyChunks, PartialWrites};
 
-pub(crate) struct Write<P> {
+pub(crate) struct Write {
     core: Arc<Core>,
-    plan: P,
+    plan: Plan,
     input: Input,
     /// The encoded inner chunk to store in place of elements of `input`.
     encoded: Option<Bytes>,
@@ -40,15 +41,15 @@ pub(crate) struct Held {
     _lock: KeyGuard,
 }
 
-pub(crate) struct Found<P: WritePlan> {
+pub(crate) struct Found {
     key: Key,
     /// The stored object, if part of it is kept. With inner chunks, `encoding` holds it instead.
     object: Option<Loaded>,
     /// The size of the stored object in bytes.
     bytes: u64,
     condition: Condition,
-    /// The writer of inner chunks, if the chunk has inner chunks, and what the plan needs for their elements.
-    encoding: Option<(Encoding, P::Inner)>,
+    /// The writer of inner chunks, if the chunk has inner chunks, and the stored object.
+    encoding: Option<(Encoding, Option<Bytes>)>,
 }
 
 pub(crate) struct Made {
@@ -81,11 +82,11 @@ enum Condition {
     Ranges,
 }
 
-impl<P: WritePlan> Task for Write<P> {
+impl Task for Write {
     const STORES: bool = true;
 
-    type Cell = P::Cell;
-    type Found = Found<P>;
+    type Cell = Cell;
+    type Found = Found;
     type Made = Made;
     type Held = Held;
     type Opened = ();
@@ -94,19 +95,20 @@ impl<P: WritePlan> Task for Write<P> {
         self.plan.cells()
     }
 
-    fn cell(&self, number: u64) -> P::Cell {
+    fn cell(&self, number: u64) -> Cell {
         self.plan.cell(number)
     }
 
-    fn bytes_of(&self, cell: Option<&P::Cell>) -> u64 {
-        self.plan.elements(cell).saturating_mul(self.core.size as u64)
+    fn bytes_of(&self, cell: Option<&Cell>) -> u64 {
+        let shape = cell.map_or_else(|| self.plan.shape(), |cell| cell.count.clone());
+        self.core.bytes_of(&shape)
     }
 
     fn is_small(&self) -> bool {
         match self.core.inner() {
             Some(inner) => {
-                let (leaves, leaf) = (self.plan.leaves(), self.core.bytes_of(&inner.shape));
-                leaves <= 1 || leaves.saturating_mul(leaf) < SMALL
+                let (tiles, inner) = (self.plan.tiles(), self.core.bytes_of(&inner.shape));
+                tiles <= 1 || tiles.saturating_mul(inner) < SMALL
             }
             None => self.plan.cells() <= 1,
         }
@@ -116,43 +118,43 @@ impl<P: WritePlan> Task for Write<P> {
         self.plan.largest_chunk().saturating_mul(self.core.size as u64)
     }
 
-    fn locate(&self, cell: &P::Cell, error: ArrayError) -> ArrayError {
-        self.core.locate(P::chunk(cell), error)
+    fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError {
+        self.core.locate(&cell.chunk, error)
     }
 
-    async fn hold(&self, cell: &P::Cell) -> ArrayResult<Held> {
-        let key = self.core.key(P::chunk(cell))?;
+    async fn hold(&self, cell: &Cell) -> ArrayResult<Held> {
+        let key = self.core.key(&cell.chunk)?;
         let lock = zarr_engine::lock(&self.core.storage, &key).await;
         Ok(Held { key, _lock: lock })
     }
 
     /// Always one block: a write to a chunk puts one object.
-    fn blocks(&self, _: &P::Cell) -> u64 {
+    fn blocks(&self, _: &Cell) -> u64 {
         1
     }
 
-    fn block(&self, cell: &P::Cell, _: u64) -> P::Cell {
+    fn block(&self, cell: &Cell, _: u64) -> Cell {
         cell.clone()
     }
 
-    async fn open(&self, _: &P::Cell) -> ArrayResult<()> {
+    async fn open(&self, _: &Cell) -> ArrayResult<()> {
         Ok(())
     }
 
     async fn fetch(
         &self,
-        cell: &P::Cell,
+        cell: &Cell,
         held: &Held,
         _: Option<&()>,
         mut scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<Found<P>> {
+    ) -> ArrayResult<Found> {
         let (mut object, condition) = self.current(cell, &held.key, scratch.as_deref_mut()).await?;
         let bytes = object.as_ref().map_or(0, |object| object.len() as u64);
         let encoding = caught(|| self.encoding(cell, &mut object, scratch))?;
         Ok(Found { key: held.key.clone(), object, bytes, condition, encoding })
     }
 
-    fn bytes(found: &Found<P>) -> u64 {
+    fn bytes(found: &Found) -> u64 {
         found.bytes
     }
 
@@ -168,24 +170,24 @@ impl<P: WritePlan> Task for Write<P> {
         }
     }
 
-    fn parts(found: &Found<P>) -> u64 {
+    fn parts(found: &Found) -> u64 {
         found.encoding.as_ref().map_or(0, |(encoding, _)| encoding.parts())
     }
 
-    fn part(&self, cell: &P::Cell, found: &Found<P>, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
-        let Some((encoding, inner)) = &found.encoding else { return Ok(()) };
+    fn part(&self, cell: &Cell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
+        let Some((encoding, object)) = &found.encoding else { return Ok(()) };
         if let Some(encoded) = &self.encoded {
             encoding.insert(part, encoded);
             return Ok(());
         }
         with_heap(self.heap.as_ref(), scratch, |scratch| {
             encoding.encode(part, scratch, |elements, scratch, encode| {
-                self.plan.encode(&self.core, cell, inner, elements, &self.input, scratch, encode)
+                self.values(cell).encode(object.as_ref(), elements, scratch, encode)
             })
         })
     }
 
-    fn work(&self, cell: &P::Cell, found: Found<P>, scratch: &mut Scratch) -> ArrayResult<Made> {
+    fn work(&self, cell: &Cell, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
         let Found { key, object, bytes, condition, encoding } = found;
         let keeps_old = bytes > 0 && !self.covers(cell);
         let change = match encoding {
@@ -197,15 +199,15 @@ impl<P: WritePlan> Task for Write<P> {
         Ok(Made { key, change, keeps_old })
     }
 
-    async fn store(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+    async fn store(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
         self.apply(cell, made, scratch).await
     }
 }
 
-impl<P: WritePlan> Write<P> {
+impl Write {
     pub(super) fn new(
         core: &Arc<Core>,
-        plan: P,
+        plan: Plan,
         input: Input,
         encoded: Option<Bytes>,
         heap: Option<Arc<Heap>>,
@@ -214,10 +216,14 @@ impl<P: WritePlan> Write<P> {
         Self { core: core.clone(), plan, input, encoded, heap, version, taken: Mutex::default() }
     }
 
+    fn values<'a>(&'a self, cell: &'a Cell) -> Values<'a> {
+        Values { core: &self.core, plan: &self.plan, cell, input: &self.input }
+    }
+
     /// Returns the stored object, if part of it is kept, and the condition under which it is changed.
     async fn current(
         &self,
-        cell: &P::Cell,
+        cell: &Cell,
         key: &Key,
         scratch: Option<&mut Scratch>,
     ) -> ArrayResult<(Option<Loaded>, Condition)> {
@@ -232,7 +238,7 @@ impl<P: WritePlan> Write<P> {
             if !(safe && able) {
                 return Ok((None, Condition::Replace));
             }
-            if !self.taken().contains(P::chunk(cell)) {
+            if !self.taken().contains(&cell.chunk) {
                 return Ok((None, Condition::Claim));
             }
         }
@@ -242,19 +248,19 @@ impl<P: WritePlan> Write<P> {
         if safe && !able {
             return Err(unsafe_update());
         }
-        if P::PUTS_INTO_VIEWS
+        if self.plan.is_steps()
             && can.put_ranges
             && core.chain.is_plain()
             && self.version.is_none()
-            && !self.taken().contains(P::chunk(cell))
+            && !self.taken().contains(&cell.chunk)
         {
             return Ok((None, Condition::Ranges));
         }
         if !core.has_inner() {
             // The whole chunk will be decoded: check its size before reading it.
-            core.check_chunk(P::shape(cell))?;
+            core.check_chunk(&cell.shape)?;
         }
-        let found = core.load(key, P::shape(cell), ReadVersion::Report, scratch).await?;
+        let found = core.load(key, &cell.shape, ReadVersion::Report, scratch).await?;
         if self.version.is_some() && self.version.as_ref() != found.as_ref().and_then(|(_, v)| v.as_ref()) {
             return Err(changed());
         }
@@ -268,7 +274,7 @@ impl<P: WritePlan> Write<P> {
     }
 
     /// Whether the write covers all of a chunk inside the array, as this handle knows it.
-    fn covers(&self, cell: &P::Cell) -> bool {
+    fn covers(&self, cell: &Cell) -> bool {
         self.plan.is_complete(cell) && !self.core.beside && self.version.is_none()
     }
 
@@ -279,12 +285,12 @@ impl<P: WritePlan> Write<P> {
     /// Starts the writing of inner chunks, if the chunk has inner chunks. It takes the stored `object`.
     fn encoding(
         &self,
-        cell: &P::Cell,
+        cell: &Cell,
         object: &mut Option<Loaded>,
         scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<Option<(Encoding, P::Inner)>> {
-        let (core, shape) = (&*self.core, P::shape(cell));
-        let picks = self.plan.selected(core, cell);
+    ) -> ArrayResult<Option<(Encoding, Option<Bytes>)>> {
+        let (core, shape) = (&*self.core, &cell.shape);
+        let picks = self.values(cell).selected();
         let Some(mut update) = core.chain.update(shape, &picks, core.inner_chunks()) else {
             return Ok(None);
         };
@@ -297,13 +303,13 @@ impl<P: WritePlan> Write<P> {
             (memory, old) = (Some(whole), Some(bytes));
         }
         let encoding = Encoding::new(update, memory, scratch, byte_len(&inner, core.size)?)?;
-        Ok(Some((encoding, self.plan.inner(core, cell, old))))
+        Ok(Some((encoding, old)))
     }
 
     /// Returns the change that stores the joined inner chunks.
     fn join(
         &self,
-        cell: &P::Cell,
+        cell: &Cell,
         encoding: Encoding,
         condition: Condition,
         scratch: &mut Scratch,
@@ -312,8 +318,8 @@ impl<P: WritePlan> Write<P> {
         if self.encoded.is_some() {
             // Only the shard says how its inner chunks are decoded.
             let object = value.parts.concat().into();
-            let part = self.plan.selected(&self.core, cell).part;
-            self.core.check_part(P::shape(cell), &part, &object, &mut None, scratch)?;
+            let part = self.values(cell).selected().part;
+            self.core.check_part(&cell.shape, &part, &object, &mut None, scratch)?;
         }
         Ok(self.absence(|| is_fill, &condition).unwrap_or(Change::Put(value, condition)))
     }
@@ -338,23 +344,21 @@ impl<P: WritePlan> Write<P> {
     /// Returns the change that stores the new chunk, encoded.
     fn change(
         &self,
-        cell: &P::Cell,
+        cell: &Cell,
         object: Option<Loaded>,
         condition: Condition,
         scratch: &mut Scratch,
     ) -> ArrayResult<Change> {
-        let (core, shape) = (&*self.core, P::shape(cell));
+        let (core, shape) = (&*self.core, &cell.shape);
         if matches!(condition, Condition::Ranges) {
             return Ok(self.ranges(cell)?.map_or(Change::Look, Change::PutRanges));
         }
         core.check_chunk(shape)?;
-        if self.plan.is_whole(cell)
-            && let Some(values) = self.plan.whole(cell, &self.input)?
-        {
+        if let Some(values) = self.values(cell).whole()? {
             return self.encode(values, condition, scratch);
         }
         let object = match (object, core.chain.plain(shape.len())) {
-            (Some(Loaded::Scratch(object)), Some(plain)) if P::PUTS_INTO_VIEWS => {
+            (Some(Loaded::Scratch(object)), Some(plain)) if self.plan.is_steps() => {
                 return self.patch(object, plain, cell, condition);
             }
             (object, _) => object,
@@ -369,7 +373,7 @@ impl<P: WritePlan> Write<P> {
             }
             None => whole.fill(core.fill_element.bytes())?,
         }
-        self.plan.put(cell, &mut chunk, core.size, &self.input)?;
+        self.values(cell).put(&mut chunk)?;
         let change = self.encode(Source::dense(&chunk, shape, core.size)?, condition, scratch)?;
         scratch.give(chunk);
         Ok(change)
@@ -377,12 +381,12 @@ impl<P: WritePlan> Write<P> {
 
     /// Returns the ranges of an uncompressed chunk that are written, or `None` if the stored object must be read first:
     /// because they are too many, or because the chunk may become empty.
-    fn ranges(&self, cell: &P::Cell) -> ArrayResult<Option<Ranges>> {
-        let (core, shape) = (&*self.core, P::shape(cell));
+    fn ranges(&self, cell: &Cell) -> ArrayResult<Option<Ranges>> {
+        let (core, shape) = (&*self.core, &cell.shape);
         let Some((order, swap)) = core.chain.plain(shape.len()) else { return Ok(None) };
-        let values = self.plan.values(cell, &self.input)?;
+        let values = self.values(cell).steps()?;
         let absence = self.absence(|| values.is_filled_with(core.fill_element.bytes()), &Condition::Ranges);
-        let selected = self.plan.selected(core, cell);
+        let selected = self.values(cell).selected();
         if absence.is_some() || selected.steps.iter().any(|step| *step != 1) {
             return Ok(None);
         }
@@ -400,14 +404,14 @@ impl<P: WritePlan> Write<P> {
         &self,
         mut object: Buffer,
         (order, swap): (Dims, Swap),
-        cell: &P::Cell,
+        cell: &Cell,
         condition: Condition,
     ) -> ArrayResult<Change> {
         let core = &*self.core;
-        let stored = permute(P::shape(cell), &order).ok_or_else(no_order)?;
+        let stored = permute(&cell.shape, &order).ok_or_else(no_order)?;
         let back = inverse(&order).ok_or_else(no_order)?;
         let view = Destination::dense(&mut object, &stored, core.size)?.permute(&back)?;
-        self.plan.put_into(cell, view, &self.input, swap)?;
+        self.values(cell).put_into(view, swap)?;
         let mut fill = core.fill_element.bytes().to_vec();
         swap_in_place(&mut fill, swap);
         let whole = Source::dense(&object, &stored, core.size)?;
@@ -427,7 +431,7 @@ impl<P: WritePlan> Write<P> {
         Ok(Change::Put(Value::encoded(encoded), condition))
     }
 
-    async fn apply(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+    async fn apply(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
         let Made { key, change, keeps_old } = made;
         let storage = &self.core.storage;
         let unread = matches!(change, Change::Look | Change::PutRanges(_) | Change::Put(_, Condition::Claim));
@@ -452,11 +456,11 @@ impl<P: WritePlan> Write<P> {
             }
         };
         // Also after an error: the change may have been applied.
-        self.core.indexes.forget(P::chunk(cell));
+        self.core.indexes.forget(&cell.chunk);
         match outcome? {
             Outcome::Done(_) => Ok(Stored::Done),
             _ if unread => {
-                self.taken().insert(P::chunk(cell).clone());
+                self.taken().insert(cell.chunk.clone());
                 Ok(Stored::AtOnce)
             }
             _ if self.version.is_some() => Err(changed()),
