@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use zarr_engine::run::Stop;
 use zarr_meta::{MetaError, MetaErrorKind};
 use zarr_strided::StridedError;
 use zarr_traits::{CodecError, CodecErrorKind, Dims, Key, StoreError, StoreErrorKind};
@@ -190,6 +191,17 @@ impl From<StridedError> for ArrayError {
             _ => ArrayErrorKind::InvalidArgument,
         };
         Self::caused_by(kind, e)
+    }
+}
+
+impl From<Stop> for ArrayError {
+    fn from(stop: Stop) -> Self {
+        let kind = match stop {
+            Stop::Cancelled => ArrayErrorKind::Cancelled,
+            Stop::Lost { .. } => ArrayErrorKind::Conflict,
+            _ => ArrayErrorKind::Panic,
+        };
+        Self::new(kind, stop.to_string())
     }
 }
 

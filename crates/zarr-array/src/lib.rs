@@ -1,24 +1,25 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod clock;
+mod cpu;
 mod element;
 mod error;
 mod handles;
 mod io;
 pub mod node;
 mod plan;
-mod run;
 mod select;
 mod settings;
 mod values;
 
+pub use zarr_engine::run::{Amount, Progress, Spawn, clock};
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format, codecs, types as data_types};
 pub use zarr_traits::{
     self as traits, DataType, Fetching, FillValue, Limits, Region, Registry, Storage, block_on,
     update::InnerOrder,
 };
 
+pub use cpu::Cpu;
 pub use element::any::AnyArray;
 pub use element::borrowed::{ArrayMemory, ArrayValues};
 pub use element::rows::Rows;
@@ -41,8 +42,6 @@ pub use handles::resize::CutElements;
 pub use io::chunk_cache::ChunkCache;
 pub use node::{ConsolidatedPolicy, ExistingNode};
 pub use plan::chunks::{Chunk, Chunks};
-pub use run::cpu::{Cpu, Spawn};
-pub use run::progress::{Amount, Progress};
 pub use select::{Axis, Selection};
 pub use settings::{EmptyChunks, MissingChunks, PartialWrites};
 pub use values::{NdVec, Position};

@@ -4,6 +4,8 @@ mod chain;
 mod lock;
 mod merge;
 mod piece;
+#[cfg(feature = "run")]
+pub mod run;
 
 pub use chain::{Chain, OptionalCodecs};
 pub use lock::{Gate, KeyGuard, Permit, gate, lock};

@@ -1,5 +1,4 @@
 //! Chains of codecs: building them, and the limits of their decoders.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::sync::Arc;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_core::de::DeserializeOwned;
 use zarr_engine::Chain;
+use zarr_engine::run::Progress;
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_traits::{
@@ -11,6 +12,7 @@ use zarr_traits::{
     StoreResult, number::Numeric, update::InnerOrder,
 };
 
+use crate::cpu::Cpu;
 use crate::element::any::{AnyArray, for_data_type};
 use crate::element::rows::{Rows, is_struct};
 use crate::element::{Element, WriteElement, is_named};
@@ -23,8 +25,6 @@ use crate::io::versioned::Indexes;
 use crate::io::{read, write};
 use crate::node::ConsolidatedPolicy;
 use crate::plan::chunks::{Chunk, Chunks, blocks};
-use crate::run::cpu::Cpu;
-use crate::run::progress::Progress;
 use crate::select::Selection;
 use crate::settings::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 use crate::values::NdVec;

@@ -295,6 +295,21 @@ macro_rules! common_methods {
         }
 
         /// Counts the work of this handle in `progress`, through which it can be cancelled.
+        ///
+        /// ```
+        /// # use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, NdVec, Progress, blocking::Array, standard};
+        /// # let meta = ArrayMeta::builder([64, 64], DataType::Int32).chunks([16, 16]).build()?;
+        /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+        /// let progress = Progress::reporting(|done, expected| eprintln!("{} of {} chunks", done.chunks, expected.chunks));
+        /// let watched = array.clone().with_progress(progress.clone());
+        /// let values: NdVec<i32> = watched.read(..)?;
+        /// assert_eq!((progress.done().chunks, progress.done().bytes), (16, 64 * 64 * 4));
+        ///
+        /// progress.cancel(); // from any thread, also while a call is at work
+        /// let error = watched.read::<i32>(..).unwrap_err();
+        /// assert_eq!(error.kind(), ArrayErrorKind::Cancelled);
+        /// # ArrayResult::Ok(())
+        /// ```
         #[must_use]
         pub fn with_progress(self, progress: Progress) -> Self {
             self.with(|array| array.core_mut().progress = Some(progress))

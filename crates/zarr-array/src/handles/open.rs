@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
 use zarr_traits::{BoxFuture, Limits, Prefix, Registry, Storage, update::InnerOrder};
 
+use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::handles::array::Array;
 use crate::io::core::Core;
@@ -12,7 +13,6 @@ use crate::io::versioned;
 use crate::io::versioned::Indexes;
 use crate::node;
 use crate::node::ConsolidatedPolicy;
-use crate::run::cpu::Cpu;
 use crate::settings::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 
 /// Options for opening an array.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_engine::run::{ATTEMPTS, BackOff};
 use zarr_meta::{Documents, Ignore, NodeMeta};
 use zarr_traits::{
     Dims, Key, StoreErrorKind, Version,
@@ -17,7 +18,6 @@ use crate::handles::array::Array;
 use crate::io::core::Core;
 use crate::io::write;
 use crate::node;
-use crate::run::back_off::{ATTEMPTS, BackOff};
 use crate::settings::{EmptyChunks, PartialWrites};
 
 /// The index of a chunk, and its version if it is known.

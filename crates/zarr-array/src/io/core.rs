@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use zarr_engine::run::{Place, Progress};
 use zarr_engine::{Chain, Gate};
 use zarr_traits::{
     ChunkGrid, DataType, Dims, Fetching, FillValue, Key, KeyEncoding, Limits, Prefix, RegularGrid, Scratch,
@@ -10,15 +11,13 @@ use zarr_traits::{
     update::{InnerChunks, InnerOrder},
 };
 
+use crate::cpu::Cpu;
 use crate::element::Form;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::io::chunk_cache::Decoded;
 use crate::io::versioned::Indexes;
 use crate::plan::chunks::Chunk;
 use crate::plan::{Inner, Layout};
-use crate::run::Place;
-use crate::run::cpu::Cpu;
-use crate::run::progress::Progress;
 use crate::select::Along;
 use crate::settings::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 
@@ -63,7 +62,7 @@ impl Core {
         Place {
             storage: self.storage.clone(),
             gate: self.gate.clone(),
-            cpu: self.cpu.clone(),
+            pool: self.cpu.pool().cloned(),
             progress: self.progress.clone(),
             may_block: self.may_block,
         }

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use zarr_engine::run::{PART, unpoisoned};
 use zarr_traits::{
     Buffer, Bytes, Region, Scratch, Source,
     update::{ChunkUpdate, EncodedInner, JoinedObject, NewInner},
 };
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::run::PART;
 
 /// The writing of the inner chunks of one chunk.
 pub(crate) struct Encoding {
@@ -78,7 +78,7 @@ impl Encoding {
     }
 
     fn done(&self) -> MutexGuard<'_, Done> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(&self.done)
     }
 
     /// Encodes the inner chunks of a part. `values` calls a function with the new elements of an inner chunk, given as a

@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use zarr_engine::run::unpoisoned;
 use zarr_traits::partial::Known;
 use zarr_traits::{Dims, Version};
 
@@ -70,7 +71,7 @@ impl<V: Weigh> Versioned<V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept<V>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(&self.kept)
     }
 
     /// Returns the entry at `index`.

@@ -1,6 +1,7 @@
 //! Changing the documents of a node while other writers may change them, too: they are read, changed, and put only if
 //! the stored documents have not changed since.
 
+use zarr_engine::run::{ATTEMPTS, BackOff};
 use zarr_meta::consolidated::ConsolidatedForm;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
 use zarr_traits::{Key, Prefix, Storage};
@@ -9,7 +10,6 @@ use super::put::{delete, put};
 use super::step::refresh_in;
 use super::{Stored, Writing, above, bare, document, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::run::back_off::{ATTEMPTS, BackOff};
 
 /// Changes the stored metadata of the node at `prefix`, and returns its new metadata. `change` is called again if
 /// another writer was faster. Members that it does not touch keep their bytes, and an unchanged document is not put.

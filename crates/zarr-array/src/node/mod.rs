@@ -12,7 +12,7 @@ pub use edit::{edit, edit_document};
 pub use erase::erase;
 pub use step::{ConsolidatedPolicy, above, refresh, refresh_all};
 
-pub use crate::run::on_threads;
+pub use crate::cpu::on_threads;
 
 use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_engine::run::{ATTEMPTS, BackOff};
 use zarr_meta::consolidated::{ConsolidatedForm, ConsolidatedIndex};
 use zarr_meta::{DocumentName, Documents, Format, Ignore};
 use zarr_traits::{Key, Prefix, Storage};
@@ -11,7 +12,6 @@ use zarr_traits::{Key, Prefix, Storage};
 use super::put::{delete, put};
 use super::{Writing, at_once, document, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::run::back_off::{ATTEMPTS, BackOff};
 
 /// What happens to consolidated metadata above a node that is created, changed or erased. Readers trust it, so stale
 /// metadata hides the change from them.

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use zarr_engine::run::{caught, unpoisoned};
+
 use super::Array;
 use crate::element::Element;
 use crate::error::ArrayResult;
-use crate::run::{caught, unpoisoned};
 use crate::select::Selection;
 use crate::values::NdVec;
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 use zarr_engine::Chain;
+use zarr_engine::run::Progress;
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_strided::Plain;
@@ -19,6 +20,7 @@ use zarr_traits::{
     block_on, update::InnerOrder,
 };
 
+use crate::cpu::Cpu;
 use crate::element::any::AnyArray;
 use crate::element::borrowed::{ArrayMemory, ArrayValues};
 use crate::element::rows::Rows;
@@ -34,8 +36,6 @@ use crate::io::versioned::Indexes;
 use crate::io::{read, write};
 use crate::node::ConsolidatedPolicy;
 use crate::plan::chunks::{Chunk, Chunks, blocks};
-use crate::run::cpu::Cpu;
-use crate::run::progress::Progress;
 use crate::select::Selection;
 use crate::settings::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 use crate::values::NdVec;

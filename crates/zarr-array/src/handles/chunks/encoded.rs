@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use zarr_engine::run::caught;
 use zarr_strided::Destination;
 use zarr_traits::codec::EncodedSize;
 use zarr_traits::partial::{Known, PieceDecode};
@@ -15,7 +16,6 @@ use crate::io::fetch::parts::Parts;
 use crate::io::fetch::{ChunkObject, wrong_size};
 use crate::io::write;
 use crate::plan::chunks::Chunks;
-use crate::run::caught;
 use crate::select::Selection;
 
 impl Array {

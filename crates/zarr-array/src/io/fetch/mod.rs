@@ -5,6 +5,7 @@ mod error;
 pub(crate) mod opened;
 pub(crate) mod parts;
 
+use zarr_engine::run::caught;
 use zarr_traits::{
     Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Fetching, Key, Region, Scratch, Span, StoreError,
     Version,
@@ -18,7 +19,6 @@ use crate::io::core::Core;
 use crate::io::fetch::opened::Opened;
 use crate::io::loaded::{Fetched, Loaded, in_memory, outside};
 use crate::plan::Cell;
-use crate::run::caught;
 pub(crate) use error::{FetchError, changed_often, strange, wrong_size};
 use error::{short, too_large};
 
@@ -104,7 +104,8 @@ impl Core {
             (None, Some(entry)) => (Some(entry.value), Seen::before(entry.version, entry.size)),
             (None, None) => (None, Seen::default()),
         };
-        let read = caught(|| Ok(self.chain.partial(object.shape, part, fetching, known.as_ref())?))?;
+        let partial = || Ok(self.chain.partial(object.shape, part, fetching, known.as_ref())?);
+        let read: Option<_> = caught::<_, ArrayError>(partial)?;
         let Some(mut read) = read else { return Ok(Wish::Whole(None)) };
         let had_index = read.known().is_some();
         while !read.wants().is_empty() {
@@ -154,7 +155,7 @@ impl Core {
         tally.bytes += buffer.len() as u64;
         let (version, size) = (seen.version.or(meta.version), seen.size.or(meta.size));
         let parts = buffer.parts(&wants, size).ok_or_else(|| short(buffer.len(), len))?;
-        caught(|| Ok(read.feed(&parts, size)?))?;
+        caught::<_, ArrayError>(|| Ok(read.feed(&parts, size)?))?;
         Ok(Some(Seen { version, size, there: true, remembered: false }))
     }
 

@@ -1,5 +1,6 @@
 //! Fetches parts of a chunk with one read of its object, or two if it has an index.
 
+use zarr_engine::run::caught;
 use zarr_traits::{
     Region, Scratch, Span, Version,
     partial::{ChunkRead, Known, Piece},
@@ -11,7 +12,6 @@ use crate::io::core::Core;
 use crate::io::fetch::opened::Opened;
 use crate::io::loaded::{Fetched, Loaded, in_memory};
 use crate::plan::one_or_many::OneOrMany;
-use crate::run::caught;
 
 /// The fetched data of parts of a chunk.
 pub(crate) enum Parts {

@@ -1,6 +1,7 @@
 //! Reads of little data: the calling thread decodes one chunk after the other straight into the result. Most of the time
 //! of such a read is its preparation, so nothing is prepared for other threads.
 
+use zarr_engine::run::{Amount, Scratches, caught};
 use zarr_strided::Destination;
 use zarr_traits::{Scratch, block_on, store::Drive};
 
@@ -10,8 +11,6 @@ use crate::io::read::reader::Reader;
 use crate::io::read::sink::Sink;
 use crate::io::read::sizes::Sizes;
 use crate::plan::Cell;
-use crate::run::progress::Amount;
-use crate::run::{Scratches, caught};
 
 /// Whether a read is done here: the store answers at once, the caller may wait, and other threads would not help.
 pub(crate) fn suits(core: &Core, reader: &Reader<'_>, sizes: Sizes) -> bool {
@@ -26,7 +25,7 @@ pub(crate) fn suits(core: &Core, reader: &Reader<'_>, sizes: Sizes) -> bool {
 pub(crate) fn fill(reader: &Reader<'_>, mut dst: Destination<'_>) -> ArrayResult<()> {
     let core = reader.core;
     if let Some(progress) = &core.progress {
-        progress.expect(Amount { chunks: reader.joint.cells(), bytes: core.bytes_of(dst.shape()) });
+        progress.expect(Amount::new(reader.joint.cells(), core.bytes_of(dst.shape())));
     }
     let scratches = core.storage.shared::<Scratches>();
     let mut scratch = scratches.take();
@@ -49,7 +48,7 @@ fn read(reader: &Reader<'_>, cell: &Cell, sink: &mut Sink<'_>, scratch: &mut Scr
     found.give_to(scratch);
     if let Some(progress) = progress {
         let bytes = reader.joint.elements(cell).saturating_mul(reader.core.size as u64);
-        progress.add(Amount { chunks: 1, bytes });
+        progress.add(Amount::new(1, bytes));
     }
     Ok(())
 }

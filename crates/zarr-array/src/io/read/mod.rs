@@ -1,5 +1,6 @@
 //! Reading: one read for ranges, lists and several selections, with or without a cache of decoded chunks.
 
+mod cells;
 mod direct;
 mod reader;
 mod sink;
@@ -7,46 +8,22 @@ mod sizes;
 
 use std::sync::Arc;
 
+use zarr_engine::run::run;
 use zarr_strided::{Destination, Output, Plain, ViewMut, bytes_of_mut};
-use zarr_traits::{BoxFuture, Dims, Scratch, block_on, heap::Heap};
+use zarr_traits::{BoxFuture, Dims, block_on, heap::Heap};
 
 use crate::element::Element;
 use crate::element::check::{check_element, fresh};
-use crate::error::{ArrayError, ArrayResult};
-use crate::io::chunk_cache::Decoded;
+use crate::error::ArrayResult;
 use crate::io::core::Core;
-use crate::io::fetch::opened::Opened;
 use crate::io::fetch::strange;
 use crate::io::target::Target;
-use crate::plan::joint::Joint;
+use crate::plan::Plan;
 use crate::plan::one_or_many::OneOrMany;
 use crate::plan::order::Orders;
-use crate::plan::{Cell, Plan};
-use crate::run::{Stored, Task, run};
 use crate::select::Selection;
 use crate::values::NdVec;
-use reader::{Reader, Share};
-use sink::Sink;
-use sizes::Sizes;
-
-/// The read of one or several selections.
-struct Read {
-    core: Arc<Core>,
-    joint: Joint,
-    /// The result of each plan.
-    outputs: OneOrMany<Output>,
-    sizes: Sizes,
-    cache: Option<Decoded>,
-    zeroed: bool,
-    /// The contents of elements of variable length.
-    heap: Option<Arc<Heap>>,
-}
-
-pub(crate) struct Found {
-    found: reader::Found,
-    /// Pieces that threads can decode in parallel.
-    shares: Vec<Share>,
-}
+use cells::Read;
 
 /// A selection of a read: its plan, the order of its elements, and its shape.
 pub(crate) type Selected = (Plan, Orders, Dims);
@@ -210,139 +187,5 @@ fn memory_of<M: Plain>(output: Output) -> Vec<M> {
     match output.into_vec() {
         Ok(memory) => memory,
         Err(_) => unreachable!("a finished task has one owner"),
-    }
-}
-
-impl Read {
-    /// Returns the read of plans whose results have some bytes together. Their memory is all zero if `zeroed`.
-    fn new(core: &Arc<Core>, plans: OneOrMany<Plan>, bytes: u64, zeroed: bool) -> ArrayResult<Self> {
-        let cache = core.decoded().cloned();
-        let joint = Joint::new(plans, cache.is_some())?;
-        Ok(Self {
-            sizes: Sizes::of(core, &joint, bytes),
-            joint,
-            outputs: OneOrMany::Many(Vec::new()),
-            cache,
-            zeroed,
-            heap: core.heap(core.limits.result_bytes),
-            core: core.clone(),
-        })
-    }
-
-    /// Gives the read the memory of its results.
-    fn into(self, outputs: impl IntoIterator<Item = Output>) -> Self {
-        Self { outputs: outputs.into_iter().collect(), ..self }
-    }
-
-    fn reader(&self) -> Reader<'_> {
-        let Self { core, joint, cache, heap, zeroed, .. } = self;
-        Reader { core, joint, cache: cache.as_ref(), heap: heap.as_ref(), zeroed: *zeroed }
-    }
-
-    fn sink(&self) -> Sink<'_> {
-        Sink::Tiles(&self.outputs)
-    }
-}
-
-impl Task for Read {
-    const STORES: bool = false;
-
-    type Cell = Cell;
-    type Found = Found;
-    type Made = ();
-    type Held = ();
-    type Opened = Opened;
-
-    fn cells(&self) -> u64 {
-        self.joint.cells()
-    }
-
-    fn cell(&self, number: u64) -> Cell {
-        self.joint.cell(number)
-    }
-
-    fn bytes_of(&self, cell: Option<&Cell>) -> u64 {
-        match cell {
-            Some(cell) => self.joint.elements(cell).saturating_mul(self.core.size as u64),
-            None => {
-                let bytes = self.outputs.iter().map(|output| self.core.bytes_of(output.shape()));
-                bytes.fold(0, u64::saturating_add)
-            }
-        }
-    }
-
-    fn is_small(&self) -> bool {
-        self.sizes.is_quick
-    }
-
-    fn shares(&self) -> bool {
-        self.core.has_inner()
-    }
-
-    fn made_bytes((): &()) -> u64 {
-        0
-    }
-
-    fn expected_bytes(&self) -> u64 {
-        self.sizes.fetched
-    }
-
-    fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError {
-        self.core.locate(&cell.chunk, error)
-    }
-
-    async fn hold(&self, _: &Cell) -> ArrayResult<()> {
-        Ok(())
-    }
-
-    fn blocks(&self, cell: &Cell) -> u64 {
-        self.joint.blocks(cell)
-    }
-
-    fn block(&self, cell: &Cell, number: u64) -> Cell {
-        self.joint.block(cell, number)
-    }
-
-    async fn open(&self, cell: &Cell) -> ArrayResult<Opened> {
-        self.reader().open(cell).await
-    }
-
-    async fn fetch(
-        &self,
-        cell: &Cell,
-        (): &(),
-        opened: Option<&Opened>,
-        scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<Found> {
-        let found = self.reader().fetch(cell, opened, scratch).await?;
-        Ok(Found { shares: self.reader().divide(cell, &found), found })
-    }
-
-    fn bytes(found: &Found) -> u64 {
-        found.found.fetched_bytes()
-    }
-
-    fn parts(found: &Found) -> u64 {
-        found.shares.len() as u64
-    }
-
-    fn part(&self, cell: &Cell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
-        let share = usize::try_from(part).ok().and_then(|part| found.shares.get(part));
-        let Some(share) = share else { return Ok(()) };
-        self.reader().decode_share(cell, &found.found, share, &mut self.sink(), scratch)
-    }
-
-    fn work(&self, cell: &Cell, found: Found, scratch: &mut Scratch) -> ArrayResult<()> {
-        let Found { found, shares } = found;
-        self.reader().copy_cached(cell, &found, &mut self.sink())?;
-        if shares.is_empty() {
-            self.reader().decode(cell, &found, &mut self.sink(), scratch)?;
-        }
-        found.give_to(scratch);
-        Ok(())
-    }
-
-    async fn store(&self, _: &Cell, (): (), _: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        Ok(Stored::Done)
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use zarr_engine::run::PART;
 use zarr_strided::Destination;
 use zarr_traits::{
     Dims, Key, Region, Scratch, Version, byte_len,
@@ -22,7 +23,6 @@ use crate::plan::hits::Hits;
 use crate::plan::joint::Joint;
 use crate::plan::one_or_many::OneOrMany;
 use crate::plan::{Cell, Pick, Take, Tile};
-use crate::run::PART;
 use crate::settings::MissingChunks;
 
 /// What is needed to read any cell.

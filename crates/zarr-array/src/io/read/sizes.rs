@@ -1,10 +1,10 @@
 //! The approximate sizes of a read, from which its memory and its threads are chosen.
 
+use zarr_engine::run::{SMALL, UNCOUNTED};
 use zarr_traits::partial::Piece;
 
 use crate::io::core::Core;
 use crate::plan::joint::Joint;
-use crate::run::{SMALL, UNCOUNTED};
 
 /// The approximate sizes of a read, in bytes.
 #[derive(Debug, Clone, Copy)]

@@ -1,11 +1,12 @@
 //! Writing: turns elements, bytes and encoded inner chunks into the task that writes them.
 
+mod cells;
 mod ranges;
-mod task;
 mod values;
 
 use std::sync::Arc;
 
+use zarr_engine::run::run;
 use zarr_strided::{Input, Source, View};
 use zarr_traits::{BoxFuture, Bytes, Dims, Version, block_on, heap::Heap};
 
@@ -14,10 +15,9 @@ use crate::element::check::check_element;
 use crate::error::{ArrayError, ArrayResult};
 use crate::io::core::Core;
 use crate::io::target::Target;
-use crate::run::run;
 use crate::select::{Along, Selection};
 use crate::values::NdVec;
-use task::Write;
+use cells::Write;
 
 /// The elements to write, and the contents of elements of variable length.
 pub(crate) type Ready = (Input, Option<Arc<Heap>>);

@@ -1,12 +1,14 @@
 //! A pool of unused scratch memory.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use zarr_traits::Scratch;
 
+use super::poison::unpoisoned;
+
 /// The unused scratch memory of a storage, with its sizes in bytes, the smallest first.
-#[derive(Default)]
-pub(crate) struct Scratches(Mutex<Vec<(usize, Scratch)>>);
+#[derive(Debug, Default)]
+pub struct Scratches(Mutex<Vec<(usize, Scratch)>>);
 
 /// The largest number of scratches kept, and their largest total size.
 const KEPT: usize = 64;
@@ -14,22 +16,22 @@ const KEPT_BYTES: usize = 256 << 20;
 
 impl Scratches {
     fn lock(&self) -> MutexGuard<'_, Vec<(usize, Scratch)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(&self.0)
     }
 
     /// Takes the smallest, and leaves large memory for work that needs it.
-    pub(crate) fn take(&self) -> Scratch {
+    pub fn take(&self) -> Scratch {
         let mut kept = self.lock();
         if kept.is_empty() { Scratch::new() } else { kept.remove(0).1 }
     }
 
     /// Takes the largest.
-    pub(crate) fn take_largest(&self) -> Scratch {
+    pub fn take_largest(&self) -> Scratch {
         self.lock().pop().unwrap_or_default().1
     }
 
     /// Keeps scratch memory for later. Drops the largest ones if there is too much.
-    pub(crate) fn give(&self, scratch: Scratch) {
+    pub fn give(&self, scratch: Scratch) {
         let bytes = scratch.bytes();
         let mut kept = self.lock();
         let at = kept.partition_point(|(other, _)| *other < bytes);

@@ -4,26 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use super::stop::Stop;
 
 /// The progress of the calls of a handle, and a way to cancel them. Clones share the same progress.
 ///
 /// A call adds what it will do when it begins, and each chunk when it is done. Several calls add up.
-///
-/// ```
-/// # use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, NdVec, Progress, blocking::Array, standard};
-/// # let meta = ArrayMeta::builder([64, 64], DataType::Int32).chunks([16, 16]).build()?;
-/// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
-/// let progress = Progress::reporting(|done, expected| eprintln!("{} of {} chunks", done.chunks, expected.chunks));
-/// let watched = array.clone().with_progress(progress.clone());
-/// let values: NdVec<i32> = watched.read(..)?;
-/// assert_eq!((progress.done().chunks, progress.done().bytes), (16, 64 * 64 * 4));
-///
-/// progress.cancel(); // from any thread, also while a call is at work
-/// let error = watched.read::<i32>(..).unwrap_err();
-/// assert_eq!(error.kind(), ArrayErrorKind::Cancelled);
-/// # ArrayResult::Ok(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<State>);
 
@@ -36,6 +21,13 @@ pub struct Amount {
     /// The size of the selected elements in memory, in bytes. An element that is selected twice
     /// counts once. For elements of variable length it does not include their contents.
     pub bytes: u64,
+}
+
+impl Amount {
+    /// Returns an amount of chunks, of some bytes together.
+    pub const fn new(chunks: u64, bytes: u64) -> Self {
+        Self { chunks, bytes }
+    }
 }
 
 #[derive(Default)]
@@ -77,7 +69,7 @@ impl Progress {
     }
 
     /// Cancels all calls of handles with this progress, and all later ones. Chunks at work are finished. A cancelled
-    /// call fails with [`Cancelled`](ArrayErrorKind::Cancelled); a write may have written some of its chunks.
+    /// call fails with [`Stop::Cancelled`]; a write may have written some of its chunks.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, Relaxed);
     }
@@ -87,19 +79,22 @@ impl Progress {
         self.0.is_cancelled.load(Relaxed)
     }
 
-    pub(crate) fn check(&self) -> ArrayResult<()> {
-        match self.is_cancelled() {
-            true => Err(ArrayError::new(ArrayErrorKind::Cancelled, "the call was cancelled")),
-            false => Ok(()),
-        }
+    /// Fails if it is cancelled.
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`].
+    pub fn check(&self) -> Result<(), Stop> {
+        if self.is_cancelled() { Err(Stop::Cancelled) } else { Ok(()) }
     }
 
-    pub(crate) fn expect(&self, more: Amount) {
+    /// Adds expected work.
+    pub fn expect(&self, more: Amount) {
         self.0.expected.add(more);
         self.report();
     }
 
-    pub(crate) fn add(&self, more: Amount) {
+    /// Adds work that is done.
+    pub fn add(&self, more: Amount) {
         self.0.done.add(more);
         self.report();
     }

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use zarr_traits::{Storage, store::Drive};
 
-use crate::clock;
-use crate::clock::Clock;
+use super::clock::{self, Clock};
 
 /// The number of attempts before an error.
-pub(crate) const ATTEMPTS: u32 = 20;
+pub const ATTEMPTS: u32 = 20;
 
 /// The longest first wait in a store on this machine and behind a network. Each further wait may be twice as long, up
 /// to a hundred times.
@@ -19,7 +18,8 @@ const REMOTE: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The waits of one writer, which grow from race to race. They are timers, which take no thread.
-pub(crate) struct BackOff<'a> {
+#[derive(Debug)]
+pub struct BackOff<'a> {
     storage: &'a Storage,
     lost: u32,
     /// The start of the current attempt. The clock is not read before a race is lost.
@@ -27,12 +27,13 @@ pub(crate) struct BackOff<'a> {
 }
 
 impl<'a> BackOff<'a> {
-    pub(crate) fn new(storage: &'a Storage) -> Self {
+    /// Returns the waits of a writer of `storage`.
+    pub fn new(storage: &'a Storage) -> Self {
         Self { storage, lost: 0, begun: None }
     }
 
     /// Waits after a lost race. Where there is no clock, the requests of the next attempt are a wait, too.
-    pub(crate) async fn wait(&mut self) {
+    pub async fn wait(&mut self) {
         let clock = clock::of(self.storage);
         let wait = self.next(&*clock);
         self.lost += 1;

@@ -9,14 +9,14 @@ use std::task::{Context, Poll, Wake, Waker};
 use zarr_traits::{Scratch, Storage, block_on};
 
 use super::batch::{Batch, Shared, Work};
+use super::place::Place;
 use super::poison::unpoisoned;
 use super::scratches::Scratches;
-use super::{Place, gone};
-use crate::error::ArrayResult;
-use crate::run::cpu::{Cpu, Spawn};
+use super::spawn::Spawn;
+use super::stop::Stop;
 
 /// The shared state of the threads of one read or write.
-pub(super) struct Crew {
+pub(super) struct Crew<E> {
     pool: Option<Arc<dyn Spawn>>,
     pub(super) scratches: Arc<Scratches>,
     /// Whether the caller works as well: always if it may block or there is no pool.
@@ -24,42 +24,41 @@ pub(super) struct Crew {
     may_block: bool,
     /// The number of batches opened so far.
     opened: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<State<E>>,
 }
 
-#[derive(Default)]
-struct State {
+struct State<E> {
     /// The open batches. The last one is worked on first: it is part of the work of another, or came later.
-    batches: Vec<Arc<Batch>>,
+    batches: Vec<Arc<Batch<E>>>,
     /// The number of turns in the queue of the pool or at work.
     turns: u64,
     /// The caller, if it may work but has nothing to do.
     idle: Option<Waker>,
 }
 
-impl Crew {
+impl<E: From<Stop> + Send + 'static> Crew<E> {
     pub(super) fn new(place: &Place) -> Arc<Self> {
-        let is_caller_in = place.may_block || place.cpu.pool().is_none();
-        Self::of(&place.storage, &place.cpu, is_caller_in, place.may_block)
+        let is_caller_in = place.may_block || place.pool.is_none();
+        Self::of(&place.storage, place.pool.clone(), is_caller_in, place.may_block)
     }
 
     /// Returns a crew whose caller works as well, one part at a time, so it needs no free worker.
-    pub(super) fn with_caller(storage: &Storage) -> Arc<Self> {
-        Self::of(storage, &Cpu::of(storage), true, false)
+    pub(super) fn with_caller(storage: &Storage, pool: Option<Arc<dyn Spawn>>) -> Arc<Self> {
+        Self::of(storage, pool, true, false)
     }
 
-    fn of(storage: &Storage, cpu: &Cpu, is_caller_in: bool, may_block: bool) -> Arc<Self> {
+    fn of(storage: &Storage, pool: Option<Arc<dyn Spawn>>, is_caller_in: bool, may_block: bool) -> Arc<Self> {
         Arc::new(Self {
-            pool: cpu.pool().cloned(),
+            pool,
             scratches: storage.shared::<Scratches>(),
             is_caller_in,
             may_block,
             opened: AtomicU64::new(0),
-            state: Mutex::default(),
+            state: Mutex::new(State { batches: Vec::new(), turns: 0, idle: None }),
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<E>> {
         unpoisoned(&self.state)
     }
 
@@ -72,9 +71,9 @@ impl Crew {
     pub(super) fn open(
         self: &Arc<Self>,
         parts: u64,
-        work: impl Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync + 'static,
-    ) -> Shared {
-        let work: Arc<Work> = Arc::new(work);
+        work: impl Fn(u64, &mut Scratch) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Shared<E> {
+        let work: Arc<Work<E>> = Arc::new(work);
         let shared = Shared(Arc::new(Batch::new(parts, work)));
         let mut state = self.lock();
         state.batches.retain(|batch| batch.open_parts() > 0);
@@ -98,8 +97,8 @@ impl Crew {
         self: &Arc<Self>,
         parts: u64,
         scratch: &mut Scratch,
-        work: impl Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync + 'static,
-    ) -> ArrayResult<()> {
+        work: impl Fn(u64, &mut Scratch) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Result<(), E> {
         let shared = self.open(parts, work);
         shared.0.help(scratch, || false);
         block_on(shared.over())
@@ -108,19 +107,19 @@ impl Crew {
     /// Runs `work` on one of the threads.
     pub(super) async fn run<R: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&mut Scratch) -> ArrayResult<R> + Send + 'static,
-    ) -> ArrayResult<R> {
+        work: impl FnOnce(&mut Scratch) -> Result<R, E> + Send + 'static,
+    ) -> Result<R, E> {
         let (work, made) = (Mutex::new(Some(work)), Arc::new(Mutex::new(None)));
         let inside = made.clone();
         let shared = self.open(1, move |_, scratch| {
-            let work = unpoisoned(&work).take().ok_or_else(gone)?;
+            let work = unpoisoned(&work).take().ok_or(Stop::Dropped)?;
             let result = work(scratch)?;
             *unpoisoned(&inside) = Some(result);
             Ok(())
         });
         shared.over().await?;
         let made = unpoisoned(&made).take();
-        made.ok_or_else(gone)
+        made.ok_or_else(|| Stop::Dropped.into())
     }
 
     /// Waits for `future`. A caller that may work does so while the future is pending.
@@ -168,7 +167,7 @@ impl Crew {
         self.scratches.give(scratch);
     }
 
-    fn batch_or_idle(&self, caller: &Caller) -> Option<Arc<Batch>> {
+    fn batch_or_idle(&self, caller: &Caller) -> Option<Arc<Batch<E>>> {
         let mut state = self.lock();
         let batch = state.batch();
         if batch.is_none() {
@@ -197,9 +196,9 @@ impl Wake for Caller {
     }
 }
 
-impl State {
+impl<E: From<Stop>> State<E> {
     /// Returns the batch to work on.
-    fn batch(&mut self) -> Option<Arc<Batch>> {
+    fn batch(&mut self) -> Option<Arc<Batch<E>>> {
         while self.batches.last().is_some_and(|batch| batch.open_parts() == 0) {
             self.batches.pop();
         }
@@ -209,9 +208,9 @@ impl State {
 
 /// A turn on the pool, in its queue or at work. It refers to work only during a part, so no read or write waits for a
 /// turn that has not started.
-struct Turn(Option<Arc<Crew>>);
+struct Turn<E: From<Stop> + Send + 'static>(Option<Arc<Crew<E>>>);
 
-impl Turn {
+impl<E: From<Stop> + Send + 'static> Turn<E> {
     fn spawn(self) {
         let pool = self.0.as_ref().and_then(|crew| crew.pool.clone());
         if let Some(pool) = pool {
@@ -237,7 +236,7 @@ impl Turn {
     }
 
     /// Returns the batch to work on. Without one the turn ends; a later batch asks for another turn.
-    fn next(&mut self) -> Option<Arc<Batch>> {
+    fn next(&mut self) -> Option<Arc<Batch<E>>> {
         let crew = self.0.as_ref()?;
         let mut state = crew.lock();
         let batch = state.batch();
@@ -250,7 +249,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl<E: From<Stop> + Send + 'static> Drop for Turn<E> {
     /// Handles a turn that the pool drops: without another turn or the caller, its work would wait forever, so it
     /// fails.
     fn drop(&mut self) {
@@ -260,6 +259,6 @@ impl Drop for Turn {
         let is_left = state.turns == 0 && !crew.is_caller_in;
         let left = if is_left { std::mem::take(&mut state.batches) } else { Vec::new() };
         drop(state);
-        left.iter().for_each(|batch| batch.fail(gone()));
+        left.iter().for_each(|batch| batch.fail(Stop::Dropped.into()));
     }
 }

@@ -6,41 +6,40 @@ use std::task::{Poll, Waker};
 
 use zarr_traits::Scratch;
 
-use super::caught_in;
 use super::poison::unpoisoned;
 use super::spans::{Span, Spans};
-use crate::error::{ArrayError, ArrayResult};
+use super::stop::{Stop, caught_in};
 
 /// Does the part with a number.
-pub(super) type Work = dyn Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync;
+pub(super) type Work<E> = dyn Fn(u64, &mut Scratch) -> Result<(), E> + Send + Sync;
 
 /// Parts to do. A batch is over when no thread works on a part and all parts have started or one has failed.
-pub(super) struct Batch {
-    state: Mutex<State>,
+pub(super) struct Batch<E> {
+    state: Mutex<State<E>>,
 }
 
-struct State {
+struct State<E> {
     /// The parts that have not started.
     open: Spans,
     /// The work. It is dropped before the batch is over, so that later references to the batch keep nothing alive.
-    work: Option<Arc<Work>>,
+    work: Option<Arc<Work<E>>>,
     /// The number of threads that work on a part.
     helpers: usize,
     is_over: bool,
     /// The first error.
-    error: Option<ArrayError>,
+    error: Option<E>,
     waker: Option<Waker>,
 }
 
-impl Batch {
-    pub(super) fn new(parts: u64, work: Arc<Work>) -> Self {
+impl<E: From<Stop>> Batch<E> {
+    pub(super) fn new(parts: u64, work: Arc<Work<E>>) -> Self {
         let work = Some(work).filter(|_| parts > 0);
         let open = Spans::new(parts);
         let state = State { open, is_over: work.is_none(), work, helpers: 0, error: None, waker: None };
         Self { state: Mutex::new(state) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<E>> {
         unpoisoned(&self.state)
     }
 
@@ -62,27 +61,27 @@ impl Batch {
         }
     }
 
-    fn enter(&self) -> Helper<'_> {
+    fn enter(&self) -> Helper<'_, E> {
         let mut state = self.lock();
         state.helpers += 1;
         Helper { batch: self, work: state.work.clone(), span: state.open.enter() }
     }
 
     /// Starts no further part, and reports the error.
-    pub(super) fn fail(&self, error: ArrayError) {
+    pub(super) fn fail(&self, error: E) {
         let mut state = self.lock();
         state.error.get_or_insert(error);
         self.close(state);
     }
 
     /// Starts no further part.
-    fn close(&self, mut state: MutexGuard<'_, State>) {
+    fn close(&self, mut state: MutexGuard<'_, State<E>>) {
         state.open.clear();
         self.end(state);
     }
 
     /// Ends the batch if nothing is left to do.
-    fn end(&self, mut state: MutexGuard<'_, State>) {
+    fn end(&self, mut state: MutexGuard<'_, State<E>>) {
         if state.helpers > 0 || state.open.len() > 0 {
             return;
         }
@@ -98,13 +97,13 @@ impl Batch {
 }
 
 /// A thread that works on a batch. It leaves when dropped, also in a panic.
-struct Helper<'a> {
-    batch: &'a Batch,
-    work: Option<Arc<Work>>,
+struct Helper<'a, E: From<Stop>> {
+    batch: &'a Batch<E>,
+    work: Option<Arc<Work<E>>>,
     span: Arc<Span>,
 }
 
-impl Helper<'_> {
+impl<E: From<Stop>> Helper<'_, E> {
     /// Returns the next part to do.
     fn next(&self) -> Option<u64> {
         let own = unpoisoned(&self.span).next();
@@ -112,7 +111,7 @@ impl Helper<'_> {
     }
 }
 
-impl Drop for Helper<'_> {
+impl<E: From<Stop>> Drop for Helper<'_, E> {
     fn drop(&mut self) {
         self.work = None;
         let mut state = self.batch.lock();
@@ -123,11 +122,11 @@ impl Drop for Helper<'_> {
 }
 
 /// A batch with a waiting owner. If the owner drops it, no further part starts.
-pub(super) struct Shared(pub(super) Arc<Batch>);
+pub(super) struct Shared<E: From<Stop>>(pub(super) Arc<Batch<E>>);
 
-impl Shared {
+impl<E: From<Stop>> Shared<E> {
     /// Waits until the batch is over. Nothing refers to its work then.
-    pub(super) async fn over(&self) -> ArrayResult<()> {
+    pub(super) async fn over(&self) -> Result<(), E> {
         poll_fn(|context| {
             let mut state = self.0.lock();
             if state.is_over {
@@ -140,7 +139,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl<E: From<Stop>> Drop for Shared<E> {
     fn drop(&mut self) {
         self.0.close(self.0.lock());
     }

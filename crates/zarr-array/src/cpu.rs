@@ -6,28 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+use zarr_engine::run::{Spawn, unpoisoned};
 use zarr_traits::Storage;
 
-/// A thread pool, for example an adapter to rayon with `rayon::spawn_fifo(job)` and `rayon::current_num_threads()`.
-///
-/// Blocking calls (of [`blocking`](crate::blocking)) may be made from a worker of the pool. The calling thread does all
-/// work that no other worker has started, so the call ends even if no worker is ever free.
-///
-/// Async calls leave the work to the pool and need a free worker. They hang while every worker waits for them: in a
-/// `block_on` of an async call (use the blocking call instead), or in a blocking write to a chunk whose lock an async
-/// write holds.
-pub trait Spawn: Send + Sync + fmt::Debug {
-    /// Runs `job` on a worker, after earlier jobs. Must not run it on the calling thread.
-    fn spawn(&self, job: Box<dyn FnOnce() + Send>);
-
-    /// The number of workers.
-    fn width(&self) -> usize;
-
-    /// Whether jobs wait for a worker. If so, a long task lets them go first from time to time.
-    fn is_busy(&self) -> bool {
-        true
-    }
-}
+use crate::error::ArrayResult;
 
 /// The threads that decode and encode chunks. Cheap to clone.
 ///
@@ -102,6 +84,21 @@ impl Cpu {
     }
 }
 
+/// Returns the results of `work` for the numbers below `count`, in their order. The threads of the storage share the
+/// calls, and the caller does those that no thread has started. For local stores, whose futures do their work while they
+/// are polled: `work` may run them with [`block_on`](crate::block_on), and must not wait for another thread.
+///
+/// # Errors
+/// Of kind [`Panic`](crate::ArrayErrorKind::Panic) if a call panics.
+pub async fn on_threads<R: Send + Sync + 'static>(
+    storage: &Storage,
+    count: usize,
+    work: impl Fn(usize) -> R + Send + Sync + 'static,
+) -> ArrayResult<Vec<R>> {
+    let pool = Cpu::of(storage).pool().cloned();
+    Ok(zarr_engine::run::on_threads(storage, pool, count, work).await?)
+}
+
 /// The pool of a storage, once one is set or needed.
 #[derive(Default)]
 struct Chosen(OnceLock<Cpu>);
@@ -152,7 +149,7 @@ impl Default for Pool {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(&self.state)
     }
 
     fn work(&self) {

@@ -2,9 +2,10 @@
 //! its key; the object is put only if the stored one is still the version that was read.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use zarr_engine::KeyGuard;
+use zarr_engine::run::{self, Attempt, Cells, SMALL, caught, unpoisoned};
 use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
 use zarr_traits::heap::Heap;
 use zarr_traits::store::{Answer, Op, Outcome, Put, PutMode, ReadVersion};
@@ -17,7 +18,6 @@ use crate::io::core::{Core, with_heap};
 use crate::io::encoding::{Encoding, Value};
 use crate::io::loaded::Loaded;
 use crate::plan::{Cell, Plan};
-use crate::run::{SMALL, Stored, Task, caught};
 use crate::settings::{EmptyChunks, PartialWrites};
 
 pub(crate) struct Write {
@@ -35,14 +35,17 @@ pub(crate) struct Write {
     taken: Mutex<HashSet<Dims>>,
 }
 
-/// The key and lock of a cell while it is written.
-pub(crate) struct Held {
-    key: Key,
-    _lock: KeyGuard,
+/// A cell of a write.
+pub(crate) struct WriteCell {
+    write: Arc<Write>,
+    cell: Cell,
+    /// Its key, and the lock of the key.
+    held: Option<(Key, KeyGuard)>,
+    found: Option<Found>,
+    made: Option<Made>,
 }
 
-pub(crate) struct Found {
-    key: Key,
+struct Found {
     /// The stored object, if part of it is kept. With inner chunks, `encoding` holds it instead.
     object: Option<Loaded>,
     /// The size of the stored object in bytes.
@@ -52,8 +55,7 @@ pub(crate) struct Found {
     encoding: Option<(Encoding, Option<Bytes>)>,
 }
 
-pub(crate) struct Made {
-    key: Key,
+struct Made {
     change: Change,
     /// Whether elements of the stored object are kept, which a power cut must not destroy.
     keeps_old: bool,
@@ -82,125 +84,121 @@ enum Condition {
     Ranges,
 }
 
-impl Task for Write {
-    const STORES: bool = true;
+impl Cells for Write {
+    type Error = ArrayError;
+    type Cell = WriteCell;
 
-    type Cell = Cell;
-    type Found = Found;
-    type Made = Made;
-    type Held = Held;
-    type Opened = ();
-
-    fn cells(&self) -> u64 {
-        self.plan.cells()
-    }
-
-    fn cell(&self, number: u64) -> Cell {
-        self.plan.cell(number)
-    }
-
-    fn bytes_of(&self, cell: Option<&Cell>) -> u64 {
-        let shape = cell.map_or_else(|| self.plan.shape(), |cell| cell.count.clone());
-        self.core.bytes_of(&shape)
-    }
-
-    fn is_small(&self) -> bool {
-        match self.core.inner() {
+    fn sizes(&self) -> run::Sizes {
+        let cells = self.plan.cells();
+        let is_small = match self.core.inner() {
             Some(inner) => {
                 let (tiles, inner) = (self.plan.tiles(), self.core.bytes_of(&inner.shape));
                 tiles <= 1 || tiles.saturating_mul(inner) < SMALL
             }
-            None => self.plan.cells() <= 1,
+            None => cells <= 1,
+        };
+        run::Sizes {
+            cells,
+            bytes: self.core.bytes_of(&self.plan.shape()),
+            is_small,
+            shares: self.core.has_inner(),
+            expected: self.plan.largest_chunk().saturating_mul(self.core.size as u64),
+            stores: true,
         }
     }
 
-    fn expected_bytes(&self) -> u64 {
-        self.plan.largest_chunk().saturating_mul(self.core.size as u64)
+    fn cell(self: &Arc<Self>, number: u64) -> WriteCell {
+        WriteCell::new(self.clone(), self.plan.cell(number))
     }
 
-    fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError {
-        self.core.locate(&cell.chunk, error)
+    fn locate(&self, number: u64, error: ArrayError) -> ArrayError {
+        self.core.locate(&self.plan.cell(number).chunk, error)
     }
+}
 
-    async fn hold(&self, cell: &Cell) -> ArrayResult<Held> {
-        let key = self.core.key(&cell.chunk)?;
-        let lock = zarr_engine::lock(&self.core.storage, &key).await;
-        Ok(Held { key, _lock: lock })
+impl WriteCell {
+    fn new(write: Arc<Write>, cell: Cell) -> Self {
+        Self { write, cell, held: None, found: None, made: None }
+    }
+}
+
+impl run::Cell for WriteCell {
+    type Error = ArrayError;
+
+    fn bytes(&self) -> u64 {
+        self.write.core.bytes_of(&self.cell.count)
     }
 
     /// Always one block: a write to a chunk puts one object.
-    fn blocks(&self, _: &Cell) -> u64 {
+    fn blocks(&self) -> u64 {
         1
     }
 
-    fn block(&self, cell: &Cell, _: u64) -> Cell {
-        cell.clone()
-    }
-
-    async fn open(&self, _: &Cell) -> ArrayResult<()> {
+    async fn open(&mut self) -> ArrayResult<()> {
         Ok(())
     }
 
-    async fn fetch(
-        &self,
-        cell: &Cell,
-        held: &Held,
-        _: Option<&()>,
-        mut scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<Found> {
-        let (mut object, condition) = self.current(cell, &held.key, scratch.as_deref_mut()).await?;
+    fn block(&self, _: u64) -> Self {
+        Self::new(self.write.clone(), self.cell.clone())
+    }
+
+    async fn hold(&mut self) -> ArrayResult<()> {
+        let key = self.write.core.key(&self.cell.chunk)?;
+        let lock = zarr_engine::lock(&self.write.core.storage, &key).await;
+        self.held = Some((key, lock));
+        Ok(())
+    }
+
+    async fn fetch(&mut self, mut scratch: Option<&mut Scratch>) -> ArrayResult<u64> {
+        let (write, Some((key, _))) = (&self.write, &self.held) else { return Err(not_held()) };
+        let (mut object, condition) = write.current(&self.cell, key, scratch.as_deref_mut()).await?;
         let bytes = object.as_ref().map_or(0, |object| object.len() as u64);
-        let encoding = caught(|| self.encoding(cell, &mut object, scratch))?;
-        Ok(Found { key: held.key.clone(), object, bytes, condition, encoding })
+        let encoding = caught(|| write.encoding(&self.cell, &mut object, scratch))?;
+        self.found = Some(Found { object, bytes, condition, encoding });
+        Ok(bytes)
     }
 
-    fn bytes(found: &Found) -> u64 {
-        found.bytes
+    fn parts(&self) -> u64 {
+        let encoding = self.found.as_ref().and_then(|found| found.encoding.as_ref());
+        encoding.map_or(0, |(encoding, _)| encoding.parts())
     }
 
-    fn shares(&self) -> bool {
-        self.core.has_inner()
-    }
-
-    fn made_bytes(made: &Made) -> u64 {
-        match &made.change {
-            Change::Put(value, _) => value.len(),
-            Change::PutRanges(ranges) => ranges.bytes.len() as u64,
-            _ => 0,
-        }
-    }
-
-    fn parts(found: &Found) -> u64 {
-        found.encoding.as_ref().map_or(0, |(encoding, _)| encoding.parts())
-    }
-
-    fn part(&self, cell: &Cell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
-        let Some((encoding, object)) = &found.encoding else { return Ok(()) };
-        if let Some(encoded) = &self.encoded {
+    fn part(&self, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
+        let (write, found) = (&self.write, self.found.as_ref());
+        let Some((encoding, object)) = found.and_then(|found| found.encoding.as_ref()) else { return Ok(()) };
+        if let Some(encoded) = &write.encoded {
             encoding.insert(part, encoded);
             return Ok(());
         }
-        with_heap(self.heap.as_ref(), scratch, |scratch| {
+        with_heap(write.heap.as_ref(), scratch, |scratch| {
             encoding.encode(part, scratch, |elements, scratch, encode| {
-                self.values(cell).encode(object.as_ref(), elements, scratch, encode)
+                write.values(&self.cell).encode(object.as_ref(), elements, scratch, encode)
             })
         })
     }
 
-    fn work(&self, cell: &Cell, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
-        let Found { key, object, bytes, condition, encoding } = found;
-        let keeps_old = bytes > 0 && !self.covers(cell);
+    fn work(&mut self, scratch: &mut Scratch) -> ArrayResult<u64> {
+        let (write, cell) = (&self.write, &self.cell);
+        let Some(Found { object, bytes, condition, encoding }) = self.found.take() else { return Ok(0) };
+        let keeps_old = bytes > 0 && !write.covers(cell);
         let change = match encoding {
-            Some((encoding, _)) => self.join(cell, encoding, condition, scratch)?,
-            None => with_heap(self.heap.as_ref(), scratch, |scratch| {
-                self.change(cell, object, condition, scratch)
+            Some((encoding, _)) => write.join(cell, encoding, condition, scratch)?,
+            None => with_heap(write.heap.as_ref(), scratch, |scratch| {
+                write.change(cell, object, condition, scratch)
             })?,
         };
-        Ok(Made { key, change, keeps_old })
+        let made = match &change {
+            Change::Put(value, _) => value.len(),
+            Change::PutRanges(ranges) => ranges.bytes.len() as u64,
+            _ => 0,
+        };
+        self.made = Some(Made { change, keeps_old });
+        Ok(made)
     }
 
-    async fn store(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        self.apply(cell, made, scratch).await
+    async fn store(&mut self, scratch: Option<&mut Scratch>) -> ArrayResult<Attempt> {
+        let (Some((key, _)), Some(made)) = (&self.held, self.made.take()) else { return Err(not_held()) };
+        self.write.apply(&self.cell, key, made, scratch).await
     }
 }
 
@@ -279,7 +277,7 @@ impl Write {
     }
 
     fn taken(&self) -> MutexGuard<'_, HashSet<Dims>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(&self.taken)
     }
 
     /// Starts the writing of inner chunks, if the chunk has inner chunks. It takes the stored `object`.
@@ -431,16 +429,22 @@ impl Write {
         Ok(Change::Put(Value::encoded(encoded), condition))
     }
 
-    async fn apply(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        let Made { key, change, keeps_old } = made;
+    async fn apply(
+        &self,
+        cell: &Cell,
+        key: &Key,
+        made: Made,
+        scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Attempt> {
+        let Made { change, keeps_old } = made;
         let storage = &self.core.storage;
         let unread = matches!(change, Change::Look | Change::PutRanges(_) | Change::Put(_, Condition::Claim));
         let outcome = match change {
-            Change::Nothing => return Ok(Stored::Done),
+            Change::Nothing => return Ok(Attempt::Done),
             Change::Look => Ok(Outcome::Conflict),
-            Change::Delete(version) => storage.delete_if(&key, version.as_ref()).await,
+            Change::Delete(version) => storage.delete_if(key, version.as_ref()).await,
             Change::PutRanges(Ranges { size, spans, bytes }) => {
-                storage.put_ranges(&key, size, &spans, &bytes).await
+                storage.put_ranges(key, size, &spans, &bytes).await
             }
             Change::Put(value, condition) => {
                 let how = match &condition {
@@ -448,7 +452,7 @@ impl Write {
                     Condition::Claim | Condition::Create => PutMode::Create,
                     Condition::IfUnchanged(version) => PutMode::IfUnchanged(version),
                 };
-                let mut put = Put::new(&key, &value.parts, how);
+                let mut put = Put::new(key, &value.parts, how);
                 put.keeps_old = keeps_old;
                 let outcome = storage.call(Op::Put(put)).await.and_then(Answer::into_outcome);
                 value.recycle(scratch);
@@ -458,15 +462,20 @@ impl Write {
         // Also after an error: the change may have been applied.
         self.core.indexes.forget(&cell.chunk);
         match outcome? {
-            Outcome::Done(_) => Ok(Stored::Done),
+            Outcome::Done(_) => Ok(Attempt::Done),
             _ if unread => {
                 self.taken().insert(cell.chunk.clone());
-                Ok(Stored::AtOnce)
+                Ok(Attempt::AtOnce)
             }
             _ if self.version.is_some() => Err(changed()),
-            _ => Ok(Stored::Again),
+            _ => Ok(Attempt::Again),
         }
     }
+}
+
+/// The error for a step out of order.
+fn not_held() -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Panic, "a chunk is written without its lock")
 }
 
 fn no_order() -> ArrayError {

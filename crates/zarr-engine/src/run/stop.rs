@@ -1,0 +1,62 @@
+//! Why the scheduler ends a run before its cells are done.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use std::error::Error;
+use std::fmt;
+
+/// Why the scheduler ended a run. Errors of cells pass through it unchanged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stop {
+    /// [`Progress::cancel`](super::Progress::cancel) was called.
+    Cancelled,
+    /// Other writers changed a cell during each of so many attempts to store it.
+    Lost {
+        /// The number of attempts.
+        attempts: u32,
+    },
+    /// The work of a codec or the call of a store panicked.
+    Panicked {
+        /// Whose code it was.
+        who: &'static str,
+        /// The message of the panic.
+        message: String,
+    },
+    /// The thread pool dropped a job because it is shut down.
+    Dropped,
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::Lost { attempts } => {
+                write!(f, "other writers changed it during each of {attempts} attempts")
+            }
+            Self::Panicked { who, message } => write!(f, "{who} panicked: {message}"),
+            Self::Dropped => f.write_str("the thread pool dropped a job because it is shut down"),
+        }
+    }
+}
+
+impl Error for Stop {}
+
+/// Runs the work of codecs and turns a panic into an error.
+///
+/// # Errors
+/// Those of the work, and [`Stop::Panicked`].
+pub fn caught<R, E: From<Stop>>(work: impl FnOnce() -> Result<R, E>) -> Result<R, E> {
+    caught_in("a codec", work)
+}
+
+pub(super) fn caught_in<R, E: From<Stop>>(
+    who: &'static str,
+    work: impl FnOnce() -> Result<R, E>,
+) -> Result<R, E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(Stop::Panicked { who, message }.into())
+    })
+}
