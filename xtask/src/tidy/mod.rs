@@ -3,6 +3,7 @@
 //! - [`circles`]: files import downwards only
 //! - [`graph`]: forbidden dependencies, from `cargo metadata`
 //! - [`names`]: a public type name belongs to one crate
+//! - [`order`]: the order of the crates is shown as it is
 //! - [`packages`]: the files and metadata of every crate
 //! - [`profiles`]: a level of optimisation has the figures that justify it
 //! - [`rules`]: forbidden code, over the tokens of [`source`]
@@ -16,6 +17,7 @@ mod circles;
 mod docs;
 mod graph;
 mod names;
+mod order;
 mod packages;
 mod profiles;
 mod rules;
@@ -65,6 +67,7 @@ pub(crate) fn run() -> Result<()> {
     findings.extend(names::check(&workspace, &sources));
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root(), &sources)?);
+    findings.extend(order::check(&workspace, &root())?);
     findings.extend(specification::check(&root(), &sources)?);
     findings.extend(workflows::check(&root())?);
     findings.extend(crate::seeded::stale()?.into_iter().map(|(name, reason)| {
