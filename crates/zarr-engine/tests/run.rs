@@ -104,6 +104,8 @@ struct Steps {
     parts: AtomicU64,
     worked: AtomicU64,
     stored: AtomicU64,
+    /// Fetches that were dropped before their end.
+    dropped: AtomicU64,
 }
 
 /// How cells behave.
@@ -118,9 +120,12 @@ struct Kind {
     panics: Option<u64>,
     fails: Option<u64>,
     expected: u64,
+    /// Whether fetches never end.
+    waits: bool,
 }
 
-const PLAIN: Kind = Kind { cells: 5, blocks: 1, parts: 0, lost: 0, panics: None, fails: None, expected: 1 };
+const PLAIN: Kind =
+    Kind { cells: 5, blocks: 1, parts: 0, lost: 0, panics: None, fails: None, expected: 1, waits: false };
 
 struct Counted {
     kind: Kind,
@@ -146,6 +151,15 @@ enum Failure {
 impl From<Stop> for Failure {
     fn from(stop: Stop) -> Self {
         Self::Stop(stop)
+    }
+}
+
+/// Counts when it is dropped.
+struct Dropped<'a>(&'a AtomicU64);
+
+impl Drop for Dropped<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Relaxed);
     }
 }
 
@@ -198,6 +212,10 @@ impl Cell for One {
     async fn fetch(&mut self, _: Option<&mut Scratch>) -> Result<u64, Failure> {
         assert!(self.is_held != self.is_open, "a cell is held, a block is open");
         self.of.steps.fetched.fetch_add(1, Relaxed);
+        if self.of.kind.waits {
+            let _dropped = Dropped(&self.of.steps.dropped);
+            std::future::pending::<()>().await;
+        }
         if self.of.kind.fails == Some(self.number) { Err(Failure::Fetch) } else { Ok(3) }
     }
 
@@ -250,7 +268,7 @@ fn ran(kind: Kind, place: &Place) -> (Result<(), Failure>, [u64; 6]) {
     let cells = Arc::new(Counted { kind, steps: Steps::default(), attempts });
     let result = block_on(run(&cells, place));
     assert!(result.is_err() || Arc::strong_count(&cells) == 1, "no clone of the cells is left");
-    let Steps { held, opened, fetched, parts, worked, stored } = &cells.steps;
+    let Steps { held, opened, fetched, parts, worked, stored, .. } = &cells.steps;
     (result, [held, opened, fetched, parts, worked, stored].map(|count| count.load(Relaxed)))
 }
 
@@ -306,4 +324,45 @@ fn calls_are_shared_by_the_threads_and_the_caller() {
         let panics = block_on(on_threads(&storage, pool, 3, |number| assert_ne!(number, 1)));
         assert!(matches!(panics, Err(Stop::Panicked { who: "a store", .. })), "{panics:?}");
     }
+}
+
+#[test]
+fn a_cancellation_drops_requests_that_wait() {
+    let is_remote = |place: &Place| place.storage.capabilities().drive != Drive::Inline;
+    for place in places().into_iter().filter(is_remote) {
+        for blocks in [1, 4] {
+            let progress = Progress::new();
+            let place = Place { progress: Some(progress.clone()), ..place.clone() };
+            let kind = Kind { waits: true, blocks, ..PLAIN };
+            let attempts = (0..kind.cells).map(|_| AtomicU64::new(0)).collect();
+            let cells = Arc::new(Counted { kind, steps: Steps::default(), attempts });
+            let inside = cells.clone();
+            let call = thread::spawn(move || block_on(run(&inside, &place)));
+            while cells.steps.fetched.load(Relaxed) == 0 {
+                thread::yield_now();
+            }
+            progress.cancel();
+            assert_eq!(call.join().unwrap(), Err(Failure::Stop(Stop::Cancelled)));
+            let Steps { fetched, dropped, .. } = &cells.steps;
+            assert_eq!(fetched.load(Relaxed), dropped.load(Relaxed), "each request is dropped");
+            assert_eq!(Arc::strong_count(&cells), 1, "no clone of the cells is left");
+        }
+    }
+}
+
+#[test]
+fn a_wait_for_a_cancellation_ends_with_it_or_is_forgotten() {
+    let progress = Progress::new();
+    drop(progress.cancelled());
+    let never = progress.unless_cancelled(async { Ok::<_, Stop>(7) });
+    assert_eq!(block_on(never), Ok(7));
+    let waits = progress.clone();
+    let wait =
+        thread::spawn(move || block_on(waits.unless_cancelled(std::future::pending::<Result<(), Stop>>())));
+    progress.cancel();
+    assert_eq!(wait.join().unwrap(), Err(Stop::Cancelled));
+    assert_eq!(
+        block_on(progress.unless_cancelled(std::future::pending::<Result<(), Stop>>())),
+        Err(Stop::Cancelled)
+    );
 }

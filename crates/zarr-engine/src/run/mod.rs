@@ -52,10 +52,16 @@ pub async fn run<C: Cells>(cells: &Arc<C>, place: &Place) -> Result<(), C::Error
         progress.expect(Amount { chunks: run.sizes.cells, bytes: run.sizes.bytes });
     }
     let stays = place.pool.is_none() || place.may_block && run.sizes.is_small;
-    match place.storage.capabilities().drive {
-        _ if run.sizes.cells == 0 => Ok(()),
-        Drive::Remote { .. } => remote(run).await,
-        Drive::Inline if stays => alone(run).await,
-        Drive::Inline => local(run).await,
+    let work = async {
+        match place.storage.capabilities().drive {
+            _ if run.sizes.cells == 0 => Ok(()),
+            Drive::Remote { .. } => remote(run).await,
+            Drive::Inline if stays => alone(run).await,
+            Drive::Inline => local(run).await,
+        }
+    };
+    match &place.progress {
+        Some(progress) => progress.unless_cancelled(work).await,
+        None => work.await,
     }
 }

@@ -1,9 +1,19 @@
 //! The progress of reads and writes, and their cancellation.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 
+use futures_util::future::{Either, select};
+
+use super::poison::unpoisoned;
 use super::stop::Stop;
 
 /// The progress of the calls of a handle, and a way to cancel them. Clones share the same progress.
@@ -23,6 +33,28 @@ pub struct Amount {
     pub bytes: u64,
 }
 
+/// A wait for the cancellation.
+struct Cancelled {
+    state: Arc<State>,
+    number: u64,
+}
+
+impl Future for Cancelled {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // The waker is there before the look, so a cancellation between the two is not missed.
+        unpoisoned(&self.state.waiting).insert(self.number, context.waker().clone());
+        if self.state.is_cancelled.load(SeqCst) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for Cancelled {
+    fn drop(&mut self) {
+        unpoisoned(&self.state.waiting).remove(&self.number);
+    }
+}
+
 impl Amount {
     /// Returns an amount of chunks, of some bytes together.
     pub const fn new(chunks: u64, bytes: u64) -> Self {
@@ -35,6 +67,9 @@ struct State {
     done: Counters,
     expected: Counters,
     is_cancelled: AtomicBool,
+    /// Who waits for the cancellation, by the number of the wait.
+    waiting: Mutex<BTreeMap<u64, Waker>>,
+    waits: AtomicU64,
     report: Option<Report>,
 }
 
@@ -68,15 +103,37 @@ impl Progress {
         self.0.expected.get()
     }
 
-    /// Cancels all calls of handles with this progress, and all later ones. Chunks at work are finished. A cancelled
-    /// call fails with [`Stop::Cancelled`]; a write may have written some of its chunks.
+    /// Cancels all calls of handles with this progress, and all later ones. They fail with [`Stop::Cancelled`]. Requests
+    /// that wait for a network are dropped; chunks that a thread decodes or encodes at the moment are finished. A write may
+    /// have written some of its chunks, and whether a request that was sent is carried out is not known.
     pub fn cancel(&self) {
-        self.0.is_cancelled.store(true, Relaxed);
+        self.0.is_cancelled.store(true, SeqCst);
+        let waiting = std::mem::take(&mut *unpoisoned(&self.0.waiting));
+        waiting.into_values().for_each(Waker::wake);
     }
 
     /// Whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled.load(Relaxed)
+    }
+
+    /// Returns a future that is ready when it is cancelled.
+    pub fn cancelled(&self) -> impl Future<Output = ()> + Send + use<> {
+        Cancelled { state: self.0.clone(), number: self.0.waits.fetch_add(1, Relaxed) }
+    }
+
+    /// Runs a future unless and until it is cancelled, and drops it then.
+    ///
+    /// # Errors
+    /// Those of the future, and [`Stop::Cancelled`].
+    pub async fn unless_cancelled<R, E: From<Stop>>(
+        &self,
+        work: impl Future<Output = Result<R, E>>,
+    ) -> Result<R, E> {
+        match select(pin!(work), pin!(self.cancelled())).await {
+            Either::Left((done, _)) => done,
+            Either::Right(_) => Err(Stop::Cancelled.into()),
+        }
     }
 
     /// Fails if it is cancelled.
