@@ -11,12 +11,11 @@ use crate::plan::side::Inside;
 
 /// Selected elements in a box.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "one is made for each piece, on the stack")]
 pub(crate) enum Hits {
     /// All elements of the box, in its order: the first of them in the result, and their number.
     Dense { at: Dims, count: Dims },
     /// Elements at equal steps.
-    Steps(Steps),
+    Steps(Box<Steps>),
     /// Groups of elements at any places; none if no element is in the box.
     Places(Vec<Places>),
 }
@@ -62,7 +61,7 @@ impl Plan {
             hits.start.push(place);
             hits.step.push(step);
         }
-        Hits::Steps(hits)
+        Hits::Steps(Box::new(hits))
     }
 
     fn places(&self, elements: impl Fn(usize) -> Range<u64>, corner: &[u64], shape: &[u64]) -> Vec<Places> {
@@ -157,7 +156,8 @@ impl Hits {
             Ok(result.reborrow().sub(&apart(at, origin), count)?.fill(element)?)
         };
         match self {
-            Self::Dense { at, count } | Self::Steps(Steps { at, count, .. }) => fill(at, count),
+            Self::Dense { at, count } => fill(at, count),
+            Self::Steps(steps) => fill(&steps.at, &steps.count),
             Self::Places(groups) => groups.iter().try_for_each(|places| fill(&places.at, &places.count)),
         }
     }

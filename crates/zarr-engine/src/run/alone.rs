@@ -10,10 +10,10 @@ pub(super) async fn alone<C: Cells>(run: Run<'_, C>) -> Result<(), C::Error> {
     let (is_large, run) = (run.is_large(), &run);
     for number in 0..run.sizes.cells {
         run.place.check()?;
-        let once = |cell| async move {
+        let once = || async move {
             let _permit = if is_large { Some(run.enter().await) } else { None };
             let mut scratch = scratches.take();
-            let stored = attempt(cell, &mut scratch, None).await;
+            let stored = attempt(run.cells, number, &mut scratch, None).await;
             scratches.give(scratch);
             stored
         };

@@ -37,22 +37,20 @@ impl<C: Cells> Run<'_, C> {
     }
 
     /// Repeats attempts at a cell until it is done, and counts it.
-    pub(super) async fn persist<F: Future<Output = Result<Attempt, C::Error>>>(
+    pub(super) async fn persist<F: Future<Output = Result<(Attempt, u64), C::Error>>>(
         &self,
         number: u64,
-        mut once: impl FnMut(C::Cell) -> F,
+        mut once: impl FnMut() -> F,
     ) -> Result<(), C::Error> {
         let mut back_off = BackOff::new(&self.place.storage);
         for _ in 0..ATTEMPTS {
-            let cell = self.cells.cell(number);
-            let bytes = cell.bytes();
-            match once(cell).await.map_err(|e| self.cells.locate(number, e))? {
-                Attempt::Done => {
+            match once().await.map_err(|e| self.cells.locate(number, e))? {
+                (Attempt::Done, bytes) => {
                     self.place.count(bytes);
                     return Ok(());
                 }
-                Attempt::AtOnce => continue,
-                Attempt::Again => {}
+                (Attempt::AtOnce, _) => continue,
+                (Attempt::Again, _) => {}
             }
             back_off.wait().await;
         }
@@ -61,43 +59,53 @@ impl<C: Cells> Run<'_, C> {
 }
 
 /// Makes one attempt at a cell of a local store, all steps on this thread. If there is a crew, it helps with parts of
-/// the work.
-pub(super) async fn attempt<C: Cell<Error: From<Stop> + Send + 'static>>(
-    mut cell: C,
+/// the work. Returns the size of the cell as well.
+pub(super) async fn attempt<C: Cells>(
+    cells: &Arc<C>,
+    number: u64,
     scratch: &mut Scratch,
     crew: Option<&Arc<Crew<C::Error>>>,
-) -> Result<Attempt, C::Error> {
-    let blocks = cell.blocks();
+) -> Result<(Attempt, u64), C::Error> {
+    let mut slot = Some(cells.cell(number));
+    let cell = here(&mut slot)?;
+    let (blocks, bytes) = (cell.blocks(), cell.bytes());
     if blocks == 1 {
         cell.hold().await?;
-        let mut cell = worked(cell, scratch, crew).await?;
-        return cell.store(Some(scratch)).await;
+        work(&mut slot, scratch, crew).await?;
+        return Ok((here(&mut slot)?.store(Some(scratch)).await?, bytes));
     }
     cell.open().await?;
     for number in 0..blocks {
-        worked(cell.block(number), scratch, crew).await?;
+        let block = here(&mut slot)?.block(number);
+        work(&mut Some(block), scratch, crew).await?;
     }
-    Ok(Attempt::Done)
+    Ok((Attempt::Done, bytes))
 }
 
-/// Fetches a cell or a block, and works on it.
-pub(super) async fn worked<C: Cell<Error: From<Stop> + Send + 'static>>(
-    mut cell: C,
+/// Fetches a cell or a block, and works on it. A cell is as large as a kilobyte, so it stays where it is, unless threads
+/// share it.
+pub(super) async fn work<C: Cell<Error: From<Stop> + Send + 'static>>(
+    slot: &mut Option<C>,
     scratch: &mut Scratch,
     crew: Option<&Arc<Crew<C::Error>>>,
-) -> Result<C, C::Error> {
+) -> Result<(), C::Error> {
+    let cell = here(slot)?;
     cell.fetch(Some(scratch)).await?;
     let parts = cell.parts();
     match crew.filter(|_| parts > 1) {
         Some(crew) => {
-            let shared = Arc::new(cell);
+            let shared = Arc::new(slot.take().ok_or(Stop::Dropped)?);
             let inside = shared.clone();
             crew.share(parts, scratch, move |part, scratch| caught(|| inside.part(part, scratch)))?;
             // All parts are done and have dropped their clones.
-            cell = Arc::into_inner(shared).ok_or(Stop::Dropped)?;
+            *slot = Arc::into_inner(shared);
         }
         None => (0..parts).try_for_each(|part| caught(|| cell.part(part, scratch)))?,
     }
-    caught(|| cell.work(scratch))?;
-    Ok(cell)
+    let cell = here(slot)?;
+    caught(|| cell.work(scratch)).map(drop)
+}
+
+fn here<C>(slot: &mut Option<C>) -> Result<&mut C, Stop> {
+    slot.as_mut().ok_or(Stop::Dropped)
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_traits::{Scratch, block_on};
 
-use super::attempt::{OPEN, Run, attempt, worked};
+use super::attempt::{OPEN, Run, attempt, work};
 use super::cells::{Attempt, Cell, Cells};
 use super::crew::Crew;
 use super::poison::unpoisoned;
@@ -42,10 +42,9 @@ impl<C: Cells> Local<'_, C> {
         let place = self.run.place.clone();
         let shared = self.crew.open(self.run.sizes.cells, move |number, scratch| {
             place.check()?;
-            let cell = cells.cell(number);
-            let bytes = cell.bytes();
-            match block_on(attempt(cell, scratch, Some(&crew))).map_err(|e| cells.locate(number, e))? {
-                Attempt::Done => place.count(bytes),
+            let attempt = block_on(attempt(&cells, number, scratch, Some(&crew)));
+            match attempt.map_err(|e| cells.locate(number, e))? {
+                (Attempt::Done, bytes) => place.count(bytes),
                 _ => unpoisoned(&found).push(number),
             }
             Ok(())
@@ -57,25 +56,27 @@ impl<C: Cells> Local<'_, C> {
     /// Runs the cells with these numbers, each when there is room for its bytes. After a lost race only the caller
     /// waits, not a worker.
     async fn one_by_one(&self, cells: impl IntoIterator<Item = u64>) -> Result<(), C::Error> {
-        let one = |number| self.run.persist(number, |cell| self.cell(cell));
+        let one = |number| self.run.persist(number, move || self.cell(number));
         self.crew.drive(each(cells, self.most, one)).await
     }
 
-    /// Makes one attempt at a cell.
-    async fn cell(&self, mut cell: C::Cell) -> Result<Attempt, C::Error> {
-        let (crew, blocks) = (self.crew.clone(), cell.blocks());
+    /// Makes one attempt at a cell. Returns its size as well.
+    async fn cell(&self, number: u64) -> Result<(Attempt, u64), C::Error> {
+        let mut cell = self.run.cells.cell(number);
+        let (blocks, bytes) = (cell.blocks(), cell.bytes());
         if blocks == 1 {
-            return self.work(move |scratch| block_on(attempt(cell, scratch, Some(&crew)))).await;
+            let (cells, crew) = (self.run.cells.clone(), self.crew.clone());
+            return self.work(move |scratch| block_on(attempt(&cells, number, scratch, Some(&crew)))).await;
         }
         let _open = self.opened.enter(0).await;
         let open = move |_: &mut _| block_on(cell.open()).map(|()| cell);
         let cell = &self.crew.run(open).await?;
         let one = |number| async move {
             let (block, crew) = (cell.block(number), self.crew.clone());
-            self.work(move |scratch| block_on(worked(block, scratch, Some(&crew))).map(drop)).await
+            self.work(move |scratch| block_on(work(&mut Some(block), scratch, Some(&crew)))).await
         };
         each(0..blocks, self.most, one).await?;
-        Ok(Attempt::Done)
+        Ok((Attempt::Done, bytes))
     }
 
     /// Runs work on a cell once there is room for its bytes.

@@ -27,14 +27,15 @@ pub(super) async fn remote<C: Cells>(run: Run<'_, C>) -> Result<(), C::Error> {
     let most = run.place.gate.width().saturating_add(waiting);
     let [arrived, opened] = [waiting, OPEN].map(|most| Gate::new(most, u64::MAX));
     let remote = &Remote { run, crew: crew.clone(), arrived, most, opened };
-    let one = |number| remote.run.persist(number, |cell| remote.cell(cell));
+    let one = |number| remote.run.persist(number, move || remote.cell(number));
     crew.drive(each(0..remote.run.sizes.cells, most, one)).await
 }
 
 impl<C: Cells> Remote<'_, C> {
-    /// Makes one attempt at a cell.
-    async fn cell(&self, mut cell: C::Cell) -> Result<Attempt, C::Error> {
-        let blocks = cell.blocks();
+    /// Makes one attempt at a cell. Returns its size as well.
+    async fn cell(&self, number: u64) -> Result<(Attempt, u64), C::Error> {
+        let mut cell = self.run.cells.cell(number);
+        let (blocks, bytes) = (cell.blocks(), cell.bytes());
         if blocks == 1 {
             // Take the lock before the gate: a cell inside the gate must not wait for one outside.
             cell.hold().await?;
@@ -42,7 +43,7 @@ impl<C: Cells> Remote<'_, C> {
             let (mut cell, _permit) = self.worked(cell).await?;
             let _flying =
                 if self.run.sizes.stores { Some(self.run.place.gate.enter_again().await) } else { None };
-            return cell.store(None).await;
+            return Ok((cell.store(None).await?, bytes));
         }
         let _open = self.opened.enter(0).await;
         {
@@ -52,7 +53,7 @@ impl<C: Cells> Remote<'_, C> {
         let cell = &cell;
         let one = |number| async move { self.worked(cell.block(number)).await.map(drop) };
         each(0..blocks, self.most, one).await?;
-        Ok(Attempt::Done)
+        Ok((Attempt::Done, bytes))
     }
 
     /// Fetches a cell or a block, and lets the crew work on it. Returns it with the room for its bytes.
