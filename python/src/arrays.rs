@@ -6,6 +6,7 @@ use bytes::Bytes;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use zarr_array::traits::BoxFuture;
 use zarr_array::{
     ArrayResult, DataType, Diagnostic, Element, Format, NdVec, Selection, WriteElement, blocking::Array,
 };
@@ -13,7 +14,7 @@ use zarr_array::{
 use crate::arrow;
 use crate::elements::{by_type, read_bytes, write_bytes};
 use crate::error::raised;
-use crate::interrupt::run;
+use crate::interrupt::{run, wait};
 use crate::json::Changes;
 use crate::memory::{filled, regular};
 use crate::missing::{Found, missing_value};
@@ -162,7 +163,8 @@ impl ArrayHandle {
         points: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (array, selection) = (self.get(), selection(entries, points)?);
-        let found = py.detach(|| array.explain(selection)).map_err(|e| raised(py, array.storage(), &e))?;
+        let array = zarr_array::Array::from(array);
+        let found = wait(py, array.explain(selection))?.map_err(|e| raised(py, array.storage(), &e))?;
         let costs = PyDict::new(py);
         for (name, number) in [
             ("chunks", found.chunks),
@@ -183,7 +185,7 @@ impl ArrayHandle {
 
     /// Changes the shape. Elements outside of it are deleted.
     fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
-        self.change(py, |array| array.resize(shape))
+        self.change(py, |array| Box::pin(array.resize(shape)))
     }
 
     /// Appends values, given in one dimension, that have this shape. Returns `False`, and does nothing, for elements that
@@ -198,7 +200,8 @@ impl ArrayHandle {
         let data_type = self.get().data_type().clone();
         if data_type == DataType::String {
             let values: Vec<String> = values.extract()?;
-            return self.change(py, |array| array.append(axis, NdVec::new(shape, values)?)).map(|()| true);
+            let values = NdVec::new(shape, values).map_err(|e| raised(py, self.get().storage(), &e))?;
+            return self.change(py, |array| Box::pin(array.append(axis, values))).map(|()| true);
         }
         let array = self.get();
         by_type!(array, append, not_appended, (py, self, axis, shape, values))
@@ -206,7 +209,7 @@ impl ArrayHandle {
 
     /// Changes attributes.
     fn edit_attributes(&self, py: Python<'_>, changes: Changes) -> PyResult<()> {
-        self.change(py, |array| array.edit_attributes(|attributes| changes.apply(attributes)))
+        self.change(py, |array| Box::pin(array.edit_attributes(move |attributes| changes.apply(attributes))))
     }
 }
 
@@ -226,15 +229,12 @@ impl ArrayHandle {
     fn change(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut Array) -> ArrayResult<()> + Send,
+        change: impl for<'a> FnOnce(&'a mut zarr_array::Array) -> BoxFuture<'a, ArrayResult<()>>,
     ) -> PyResult<()> {
-        let mut array = self.get();
-        let changed = py.detach(|| {
-            change(&mut array)?;
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = array;
-            Ok(())
-        });
-        changed.map_err(|e| raised(py, self.get().storage(), &e))
+        let mut array = zarr_array::Array::from(self.get());
+        wait(py, change(&mut array))?.map_err(|e| raised(py, self.get().storage(), &e))?;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = array.into();
+        Ok(())
     }
 }
 
@@ -305,11 +305,12 @@ fn append<T>(
     values: &Bound<'_, PyAny>,
 ) -> PyResult<bool>
 where
-    T: WriteElement + numpy::Element + Copy,
+    T: WriteElement + numpy::Element + Copy + 'static,
 {
     let values: Bound<'_, PyArray1<T>> = regular(values)?;
     let values = values.try_readonly()?.as_slice()?.to_vec();
-    handle.change(py, |array| array.append(axis, NdVec::new(shape, values)?)).map(|()| true)
+    let values = NdVec::new(shape, values).map_err(|e| raised(py, handle.get().storage(), &e))?;
+    handle.change(py, |array| Box::pin(array.append(axis, values))).map(|()| true)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as `append`")]

@@ -52,7 +52,8 @@ where
     filled(out, |memory: &Bound<'_, PyArray1<T>>| {
         let mut memory = memory.try_readwrite()?;
         let memory = memory.as_slice_mut()?;
-        done(py, array, py.detach(|| array.read_into(selection, memory)))
+        let bytes = size_of_val(memory);
+        done(py, array, run(py, array, bytes, |array| array.read_into(selection, memory))?)
     })
 }
 
@@ -64,7 +65,8 @@ where
     let values: Bound<'_, PyArray1<T>> = regular(values)?;
     let values = values.try_readonly()?;
     let memory = values.as_slice()?;
-    done(py, array, py.detach(|| array.write(selection, memory)))
+    let bytes = size_of_val(memory);
+    done(py, array, run(py, array, bytes, |array| array.write(selection, memory))?)
 }
 
 pub(crate) fn read_bytes(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -3,22 +3,24 @@
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
+use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{
     ArrayMeta, Format, GroupMeta, Ignore, MetaResult, codecs::written, data_type_of_dtype,
 };
+use zarr_array::traits::BoxFuture;
 use zarr_array::traits::extension::Context;
-use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType, OpenOptions, blocking::Array};
-use zarr_hierarchy::blocking::{Group, Node};
+use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType, OpenOptions};
 use zarr_hierarchy::{
-    ChildState, EraseOptions, ExistingNode, GroupOptions, HierarchyErrorKind, HierarchyResult, NodeKind,
-    UseConsolidated,
+    ChildState, EraseOptions, ExistingNode, Group, GroupOptions, HierarchyErrorKind, HierarchyResult, Node,
+    NodeKind, UseConsolidated,
 };
 
 use crate::array::{limits, registry};
 use crate::arrays::{ArrayHandle, format_number, notes};
 use crate::error::{raised, raised_in_group};
+use crate::interrupt::wait;
 use crate::json::{Changes, parse};
 use crate::storage::Storage;
 
@@ -60,20 +62,20 @@ impl GroupHandle {
     /// Lists the children by name.
     fn children(&self, py: Python<'_>) -> PyResult<Vec<Listed>> {
         let group = self.get();
-        let children = group_result(py, group.storage(), || group.children())?;
+        let children = group_result(py, group.storage(), group.children())?;
         Ok(children.iter().map(|child| listed(child, child.name().to_owned())).collect())
     }
 
     /// Opens the children, by name. In place of one that cannot be opened is the exception.
     fn members<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         let group = self.get();
-        let children = group_result(py, group.storage(), || group.children())?;
+        let children = group_result(py, group.storage(), group.children())?;
         let nodes = children.into_iter().filter(|child| !matches!(child.found(), ChildState::Undocumented));
         nodes
             .map(|child| {
                 let name = child.name().to_owned();
                 let node = match child.open() {
-                    Ok(node) => handle(py, node.into())?,
+                    Ok(node) => handle(py, node)?,
                     Err(e) => {
                         raised_in_group(py, group.storage(), &e).into_value(py).into_bound(py).into_any()
                     }
@@ -84,47 +86,50 @@ impl GroupHandle {
     }
 
     /// Lists all nodes below the group by path. `levels` limits the depth.
-    fn walk(&self, py: Python<'_>, levels: Option<usize>) -> Vec<Listed> {
-        let group = self.get();
-        py.detach(|| {
-            let walk = group.walk().levels(levels.unwrap_or(usize::MAX));
-            walk.map(|child| listed(&child, child.path())).collect()
-        })
+    fn walk(&self, py: Python<'_>, levels: Option<usize>) -> PyResult<Vec<Listed>> {
+        let mut walk = self.get().walk().levels(levels.unwrap_or(usize::MAX));
+        let mut all = Vec::new();
+        while let Some(child) = wait(py, walk.next())? {
+            // A local store answers without a wait.
+            py.check_signals()?;
+            all.push(listed(&child, child.path()));
+        }
+        Ok(all)
     }
 
     /// Opens the node at a path below the group. Returns `None` if there is none.
     fn node<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let group = self.get();
-        let node = group_result(py, group.storage(), || group.node(path))?;
+        let node = group_result(py, group.storage(), group.node(path))?;
         node.map(|node| handle(py, node)).transpose()
     }
 
     /// Whether there is a node at a path below the group.
     fn exists(&self, py: Python<'_>, path: &str) -> PyResult<bool> {
         let group = self.get();
-        group_result(py, group.storage(), || group.exists(path))
+        group_result(py, group.storage(), group.exists(path))
     }
 
     /// Changes attributes.
     fn edit_attributes(&self, py: Python<'_>, changes: Changes) -> PyResult<()> {
-        self.change(py, |group| group.edit_attributes(|attributes| changes.apply(attributes)))
+        self.change(py, |group| Box::pin(group.edit_attributes(move |attributes| changes.apply(attributes))))
     }
 
     /// Reads the metadata again.
     fn reload(&self, py: Python<'_>) -> PyResult<()> {
-        self.change(py, Group::reload)
+        self.change(py, |group| Box::pin(group.reload()))
     }
 
     /// Consolidates the metadata. Returns the number of nodes in it, and the nodes that are not, with the reasons.
     fn consolidate(&self, py: Python<'_>) -> PyResult<(usize, Vec<(String, String)>)> {
-        let report = self.change(py, Group::consolidate)?;
+        let report = self.change(py, |group| Box::pin(group.consolidate()))?;
         let left_out = report.left_out.into_iter().map(|(path, e)| (path, e.to_string()));
         Ok((report.nodes, left_out.collect()))
     }
 
     /// Removes consolidated metadata.
     fn remove_consolidated(&self, py: Python<'_>) -> PyResult<()> {
-        self.change(py, Group::remove_consolidated)
+        self.change(py, |group| Box::pin(group.remove_consolidated()))
     }
 }
 
@@ -136,15 +141,13 @@ impl GroupHandle {
     fn change<T: Send>(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut Group) -> HierarchyResult<T> + Send,
+        change: impl for<'a> FnOnce(&'a mut Group) -> BoxFuture<'a, HierarchyResult<T>>,
     ) -> PyResult<T> {
         let mut group = self.get();
         let storage = group.storage().clone();
-        group_result(py, &storage, || {
-            let changed = change(&mut group)?;
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = group;
-            Ok(changed)
-        })
+        let changed = group_result(py, &storage, change(&mut group))?;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = group;
+        Ok(changed)
     }
 }
 
@@ -166,14 +169,14 @@ pub(crate) fn open_node<'py>(
     };
     let options = group_options().format(format).use_consolidated(consolidated);
     let storage = &storage.0;
-    let node = group_result(py, storage, || {
+    let node = group_result(py, storage, async {
         let registry = registry()?;
-        let group = match Group::open_with(storage.clone(), path, registry, &options) {
+        let group = match options.open(storage.clone(), path, registry).await {
             Err(e) if e.kind() == HierarchyErrorKind::NotFound => e,
             group => return group.map(Node::Group),
         };
         let options = OpenOptions::new().limits(limits()).format(format);
-        match Array::open_with(storage.clone(), path, registry, &options) {
+        match options.open(storage.clone(), path, registry).await {
             // The error of the group says that there is no node either.
             Err(e) if e.kind() == HierarchyErrorKind::NotFound => Err(group),
             array => Ok(Node::Array(array?)),
@@ -193,9 +196,9 @@ pub(crate) fn create_group<'py>(
     overwrite: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let storage = &storage.0;
-    let group = group_result(py, storage, || {
+    let group = group_result(py, storage, async {
         let meta = GroupMeta::new(format_of(zarr_format))?.with_attributes(parse(attributes)?)?;
-        Group::create_with(storage.clone(), path, meta, existing(overwrite), registry()?, &group_options())
+        group_options().create(storage.clone(), path, meta, existing(overwrite), registry()?).await
     })?;
     handle(py, Node::Group(group))
 }
@@ -228,10 +231,10 @@ pub(crate) fn create_array<'py>(
     overwrite: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let storage = &storage.0;
-    let created = py.detach(|| {
+    let created = wait(py, async {
         let options = CreateOptions::new().existing(existing(overwrite)).limits(limits());
-        Array::create_with(storage.clone(), path, new.metadata()?, registry()?, &options)
-    });
+        options.create(storage.clone(), path, new.metadata()?, registry()?).await
+    })?;
     handle(py, Node::Array(created.map_err(|e| raised(py, storage, &e))?))
 }
 
@@ -239,7 +242,7 @@ pub(crate) fn create_array<'py>(
 #[pyfunction]
 pub(crate) fn erase(py: Python<'_>, storage: &Storage, path: &str) -> PyResult<()> {
     let storage = &storage.0;
-    group_result(py, storage, || zarr_hierarchy::blocking::erase(storage.clone(), path, &EraseOptions::new()))
+    group_result(py, storage, zarr_hierarchy::erase(storage.clone(), path, &EraseOptions::new()))
 }
 
 impl NewArray {
@@ -316,7 +319,7 @@ fn listed(child: &zarr_hierarchy::Child, name: String) -> Listed {
 /// Returns the Python handle of a node.
 fn handle(py: Python<'_>, node: Node) -> PyResult<Bound<'_, PyAny>> {
     match node {
-        Node::Array(array) => Ok(Bound::new(py, ArrayHandle::from(array))?.into_any()),
+        Node::Array(array) => Ok(Bound::new(py, ArrayHandle::from(Array::from(array)))?.into_any()),
         Node::Group(group) => Ok(Bound::new(py, GroupHandle(Mutex::new(group)))?.into_any()),
         _ => Err(pyo3::exceptions::PyNotImplementedError::new_err("a node of another kind")),
     }
@@ -325,7 +328,7 @@ fn handle(py: Python<'_>, node: Node) -> PyResult<Bound<'_, PyAny>> {
 fn group_result<T: Send>(
     py: Python<'_>,
     storage: &zarr_traits::Storage,
-    work: impl FnOnce() -> HierarchyResult<T> + Send,
+    work: impl Future<Output = HierarchyResult<T>> + Send,
 ) -> PyResult<T> {
-    py.detach(work).map_err(|e| raised_in_group(py, storage, &e))
+    wait(py, work)?.map_err(|e| raised_in_group(py, storage, &e))
 }

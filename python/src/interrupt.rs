@@ -1,7 +1,11 @@
 //! Calls that Ctrl-C ends.
 
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
@@ -18,7 +22,8 @@ const SHORT_BYTES: usize = 1 << 20;
 /// Does the work of a call without the interpreter's lock. `bytes` is the size of its elements.
 ///
 /// Python handles signals only in the main thread. There the work is done in another thread, and a signal handler that
-/// raises, as that of Ctrl-C does, cancels the work: chunks at work are finished, and the exception is returned.
+/// raises, as that of Ctrl-C does, cancels the work: requests are dropped, chunks that are decoded or encoded are finished, and
+/// the exception is returned.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     array: &Array,
@@ -32,6 +37,44 @@ pub(crate) fn run<T: Send>(
     let progress = Progress::new();
     let array = array.clone().with_progress(progress.clone());
     watched(py, move || work(&array), |py| py.check_signals(), || progress.cancel())
+}
+
+/// Waits for a future without the interpreter's lock. In the main thread a signal handler that raises, as that of Ctrl-C
+/// does, drops the future with its requests, and the exception is returned.
+pub(crate) fn wait<T: Send>(py: Python<'_>, work: impl Future<Output = T> + Send) -> PyResult<T> {
+    let caller = Arc::new(Caller { thread: thread::current(), is_woken: AtomicBool::new(false) });
+    let (waker, mut work) = (caller.clone().into(), pin!(work));
+    // A local store answers at once.
+    if let Poll::Ready(done) = py.detach(|| work.as_mut().poll(&mut Context::from_waker(&waker))) {
+        return Ok(done);
+    }
+    let looks = is_main_thread(py)?;
+    py.detach(|| {
+        loop {
+            while !caller.is_woken.swap(false, Ordering::Acquire) {
+                thread::park_timeout(LOOK);
+                if looks {
+                    Python::attach(|py| py.check_signals())?;
+                }
+            }
+            if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(&waker)) {
+                return Ok(done);
+            }
+        }
+    })
+}
+
+/// The thread that waits for a future.
+struct Caller {
+    thread: Thread,
+    is_woken: AtomicBool,
+}
+
+impl Wake for Caller {
+    fn wake(self: Arc<Self>) {
+        self.is_woken.store(true, Ordering::Release);
+        self.thread.unpark();
+    }
 }
 
 /// Does work in another thread, without the interpreter's lock, and calls `look` every now and then. If that raises an

@@ -7,9 +7,10 @@ use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use zarr_traits::{BoxFuture, Bytes, Storage, StoreResult, block_on};
+use zarr_traits::{BoxFuture, Bytes, Storage, StoreResult};
 
 use crate::error::raised;
+use crate::interrupt::wait;
 
 /// A request to a store. It begins when it is waited for or polled, and ends early if it is dropped.
 #[pyclass(frozen, module = "zarr_rs._native")]
@@ -37,7 +38,7 @@ impl Request {
     /// Does the request and returns its result. The thread is blocked.
     fn wait<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let future = self.lock().take().ok_or_else(ended)?;
-        let found = py.detach(|| block_on(future));
+        let found = wait(py, future)?;
         self.done(py, found)
     }
 

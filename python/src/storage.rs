@@ -10,13 +10,14 @@ use zarr_array::ArrayError;
 use zarr_store::{Access, MemoryStore, Redirects, Schemes};
 use zarr_traits::store::{Drive, Outcome, PutMode, ReadVersion};
 use zarr_traits::{
-    ByteRange, Bytes, Key, Prefix, Storage as Handle, StoreError, StoreErrorKind, StoreResult, block_on,
+    ByteRange, Bytes, Key, Prefix, Storage as Handle, StoreError, StoreErrorKind, StoreResult,
 };
 
 use crate::array::limits;
 use crate::directory;
 use crate::error::{Place, raised_at};
 use crate::foreign::{Asked, Foreign};
+use crate::interrupt::wait;
 use crate::redacted;
 use crate::request::{Found, Request};
 
@@ -91,7 +92,7 @@ impl Storage {
         }
         let schemes =
             Schemes::new(&[directory::SCHEMES, &[zarr_store::zip::SCHEME], zarr_store_object::SCHEMES]);
-        let opened = py.detach(|| block_on(schemes.open(location, &access)));
+        let opened = wait(py, schemes.open(location, &access))?;
         let place = redacted(location);
         opened.map(|located| Self::at_place(located.storage, &place)).map_err(|e| failed(py, Some(&place), e))
     }

@@ -478,3 +478,10 @@ impl From<crate::Array> for Array {
         Self(array.blocking(true))
     }
 }
+
+/// Calls of the handle may not block their thread any more.
+impl From<Array> for crate::Array {
+    fn from(array: Array) -> Self {
+        array.0.blocking(false)
+    }
+}
