@@ -26,8 +26,7 @@ pub(crate) struct Options<'a> {
 /// Opens the directory at `path`, which is created if `create` is set.
 #[cfg(unix)]
 pub(crate) fn open(path: &str, create: bool, options: Options<'_>) -> StoreResult<Storage> {
-    use zarr_store_fs::{Durability, FsStore};
-    use zarr_traits::{StoreError, StoreErrorKind};
+    use zarr_store_fs::FsStore;
 
     let mut store = if create { FsStore::create(path)? } else { FsStore::open(path)? };
     if options.single_writer {
@@ -40,15 +39,7 @@ pub(crate) fn open(path: &str, create: bool, options: Options<'_>) -> StoreResul
         store = store.with_open_files(options.open_files);
     }
     if let Some(durability) = options.durability {
-        store = store.with_durability(match durability {
-            "atomic" => Durability::Atomic,
-            "deferred" => Durability::Deferred,
-            "durable" => Durability::Durable,
-            other => {
-                let message = format!("durability is {other:?}, it must be atomic, deferred or durable");
-                return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
-            }
-        });
+        store = store.with_durability(durability.parse()?);
     }
     Ok(store.into())
 }

@@ -236,8 +236,9 @@ def test_updates_in_place_keep_the_file(tmp_path: Any, in_place: bool) -> None:
 
 
 @pytest.mark.parametrize("durability", ["atomic", "deferred", "durable"])
-def test_what_a_power_cut_may_do_is_chosen(tmp_path: Any, durability: Any) -> None:
-    store = zarr_rs.Store(tmp_path, durability=durability)
+@pytest.mark.parametrize("is_url", [False, True])
+def test_what_a_power_cut_may_do_is_chosen(tmp_path: Any, is_url: bool, durability: Any) -> None:
+    store = zarr_rs.Store(tmp_path.as_uri() if is_url else tmp_path, durability=durability)
     array = zarr_rs.create_array(store, shape=(4,), chunks=(4,), dtype="i4")
     array[1:3] = 7
     array.attrs["units"] = "K"
@@ -249,6 +250,8 @@ def test_what_a_power_cut_may_do_is_chosen(tmp_path: Any, durability: Any) -> No
 def test_a_durability_that_does_not_exist_is_an_error(tmp_path: Any) -> None:
     with pytest.raises(ValueError, match='"sometimes", it must be atomic, deferred or durable'):
         zarr_rs.Store(tmp_path, durability="sometimes").storage()  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="sometimes"):
+        zarr_rs.open(tmp_path.as_uri(), durability="sometimes")
 
 
 def test_a_file_that_is_kept_open_is_read_again_after_another_writer(tmp_path: Any) -> None:

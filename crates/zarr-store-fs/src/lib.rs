@@ -28,4 +28,4 @@ mod writing;
 pub use scheme::{SCHEMES, path_of};
 pub use store::FsStore;
 #[cfg(feature = "write")]
-pub use writing::Durability;
+pub use zarr_store::Durability;

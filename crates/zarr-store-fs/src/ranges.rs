@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
+use zarr_store::Durability;
 use zarr_traits::{
     Span, StoreResult,
     store::{Outcome, Put, PutMode, PutRanges},
@@ -15,7 +16,6 @@ use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, present, size_of, stamp_of, version_of};
 use crate::store::FsStore;
 use crate::write::{copy_all, uncertain};
-use crate::writing::Durability;
 
 /// The ranges, and the new bytes of each.
 type Parts<'a> = [(Span, &'a [u8])];

@@ -27,12 +27,18 @@ use crate::store::FsStore;
 pub const SCHEMES: &[Scheme] = &[Scheme::root("file", PathEncoding::Percent, open)];
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
+    Ok(store(url, access)?.into())
+}
+
+fn store(url: &str, access: &Access) -> StoreResult<FsStore> {
     let path = path_of(url)?;
     #[cfg(feature = "write")]
     let store = if access.create { FsStore::create(path)? } else { FsStore::open(path)? };
+    #[cfg(feature = "write")]
+    let store = store.with_durability(access.durability);
     #[cfg(not(feature = "write"))]
     let store = FsStore::open(path)?;
-    Ok(Storage::from(if access.confined { store.confined()? } else { store }))
+    if access.confined { store.confined() } else { Ok(store) }
 }
 
 /// Returns the path of a `file` URL, with its percent-encoding decoded. A plain path is returned unchanged.
@@ -119,6 +125,22 @@ mod tests {
         assert_eq!(get(&Access::new()).unwrap().unwrap(), "secret");
         let e = get(&Access::new().confined(true)).unwrap_err();
         assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
+    }
+
+    #[cfg(feature = "write")]
+    #[test]
+    fn a_url_chooses_what_a_power_cut_may_do() {
+        use zarr_store::Durability;
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("file://{}", folder.path().display());
+        let durability = |access: &Access| store(&url, access).unwrap().writing.durability;
+        assert_eq!(durability(&Access::new()), Durability::Atomic);
+        for chosen in [Durability::Atomic, Durability::Deferred, Durability::Durable] {
+            let access = Access::new().durability(chosen);
+            assert_eq!(durability(&access), chosen);
+            #[cfg(target_os = "linux")]
+            assert_eq!(durability(&access.confined(true)), chosen);
+        }
     }
 
     #[cfg(feature = "write")]

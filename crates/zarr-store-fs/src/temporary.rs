@@ -22,6 +22,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::RenameFlags;
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RawMode, Stat, Uid};
 use rustix::io::{Errno, Result};
+use zarr_store::Durability;
 use zarr_traits::StoreResult;
 
 use crate::delete::remove_empty;
@@ -29,7 +30,6 @@ use crate::lock::try_lock;
 use crate::path::{LOCK, failed};
 use crate::store::FsStore;
 use crate::write::ATTEMPTS;
-use crate::writing::Durability;
 
 /// The largest part of an object's name, in bytes, that its temporary file keeps. The whole name must stay legal.
 const STEM: usize = 100;

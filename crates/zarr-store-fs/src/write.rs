@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use rustix::fs::{Mode, Stat};
 use rustix::io::Errno;
+use zarr_store::Durability;
 use zarr_traits::{
     Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult, Version,
     store::{Copied, CopyFrom, Outcome, Put, PutMode},
@@ -26,7 +27,6 @@ use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::read::Opened;
 use crate::store::FsStore;
 use crate::temporary::{Appeared, Published, Temporary};
-use crate::writing::Durability;
 
 /// How often a put starts again because its directory or its temporary file was deleted.
 pub(crate) const ATTEMPTS: usize = 8;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
+use zarr_store::Durability;
 use zarr_traits::{
     StoreResult,
     store::{Answer, Op},
@@ -28,25 +29,6 @@ pub(crate) struct Writing {
     pub(crate) single_writer: bool,
     pub(crate) in_place: bool,
     pub(crate) shared: Arc<Shared>,
-}
-
-/// What is durable when a put returns. Readers always see the old value or the new one, whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Durability {
-    /// The value survives a crash of this process. It survives a power cut only after
-    /// [`Op::Sync`](zarr_traits::store::Op::Sync): the way to write many objects.
-    ///
-    /// A document is on the disk before it replaces another one, and so is a chunk of which only a part changes. So a power
-    /// cut leaves the old one or the new one. That takes as long as the disk needs to write it.
-    #[default]
-    Atomic,
-    /// As [`Atomic`](Self::Atomic), but a power cut may also leave a replaced document, or a chunk that was changed in part,
-    /// empty, until [`Op::Sync`](zarr_traits::store::Op::Sync): for very many changes that end with one sync, of data that
-    /// can be made again.
-    Deferred,
-    /// The value and its name are on the disk. This takes some milliseconds for each object.
-    Durable,
 }
 
 /// The state that all clones of a store share.

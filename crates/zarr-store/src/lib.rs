@@ -3,6 +3,7 @@
 
 mod cache;
 mod consolidated;
+mod durability;
 mod location;
 mod memory;
 mod pause;
@@ -16,6 +17,7 @@ pub mod zip;
 
 pub use cache::{CacheCounts, CacheOptions, Cached};
 pub use consolidated::Consolidated;
+pub use durability::Durability;
 pub use location::{
     Access, Located, OpenAdapter, OpenRoot, OpenRootShared, PathEncoding, Scheme, Schemes, names_of,
     percent_decoded, redacted, scheme_of, split_adapters, split_node,

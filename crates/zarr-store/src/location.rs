@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::durability::Durability;
 use crate::redirects::Redirects;
 use crate::trace::Trace;
 use zarr_traits::{BoxFuture, Key, Storage, StoreError, StoreErrorKind, StoreResult};
@@ -157,6 +158,9 @@ pub struct Access {
     pub create: bool,
     /// Whether links that lead out of a directory store are refused. For stores of strangers.
     pub confined: bool,
+    /// What a directory has on the disk when a write to it returns. Other stores ignore it: a service keeps what it has
+    /// acknowledged.
+    pub durability: Durability,
     /// Whether an object that a web server forbids to read counts as absent: some servers answer 403 instead of 404.
     pub forbidden_is_absent: bool,
     /// The hosts to which a web server may redirect a request.
@@ -232,6 +236,12 @@ impl Access {
     #[must_use]
     pub fn confined(self, confined: bool) -> Self {
         Self { confined, ..self }
+    }
+
+    /// Sets what a directory has on the disk when a write to it returns.
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
     }
 
     /// Sets whether an object that a web server forbids to read counts as absent.
