@@ -201,12 +201,7 @@ impl<'a> Worker<'a> {
             stage.earlier = done.into_values().map(|record| record.worker).collect();
         }
         while self.destination.is_unfinished().await? {
-            let (is_whole, has_worked) = match self.rounds(&mut tasks).await {
-                // Another worker, maybe with other passes, found everything copied, and deletes what helped to copy. If it
-                // dies, this one takes over the documents.
-                Err(_) if self.is_copied().await? => (true, false),
-                round => round?,
-            };
+            let (is_whole, has_worked) = self.rounds(&mut tasks).await?;
             if is_whole && self.publish().await? {
                 break;
             }
@@ -228,10 +223,21 @@ impl<'a> Worker<'a> {
     async fn rounds(&mut self, tasks: &mut [Task<'a>]) -> CopyResult<(bool, bool)> {
         let (mut is_whole, mut has_worked) = (true, false);
         for task in tasks {
-            for stage in task.stages.iter_mut().filter(|stage| !stage.is_done) {
+            for number in 0..task.stages.len() {
+                let (before, rest) = task.stages.split_at_mut(number);
+                let Some(stage) = rest.first_mut().filter(|stage| !stage.is_done) else { continue };
                 (self.progress)(Event::Array(task.path));
                 self.has_between |= !stage.pass.name().is_empty();
-                has_worked |= self.round(stage).await?;
+                has_worked |= match self.round(stage).await {
+                    Ok(has_worked) => has_worked,
+                    // Another worker, maybe with other passes, found everything copied, and deletes what helped to copy. If
+                    // it dies, this one takes over the documents.
+                    Err(_) if self.is_copied().await? => return Ok((true, false)),
+                    Err(e) => match before.last() {
+                        Some(earlier) if matches!(self.restore(earlier).await, Ok(true)) => true,
+                        _ => return Err(e),
+                    },
+                };
                 if !stage.is_done {
                     // The next pass reads what this one writes.
                     is_whole = false;
@@ -414,6 +420,14 @@ impl<'a> Worker<'a> {
             self.storage.sync().await?;
         }
         Ok(())
+    }
+
+    /// Copies again what an earlier pass wrote and another worker has deleted: one that died before it wrote the documents, or
+    /// a late one that found the copy complete. Returns whether anything was deleted.
+    async fn restore(&mut self, stage: &Stage<'a>) -> CopyResult<bool> {
+        let (state, before) = (self.claims.state(&stage.name).await?, self.share.units);
+        self.mend(stage, &state).await?;
+        Ok(self.share.units > before)
     }
 
     /// Compares a unit with the source.

@@ -353,6 +353,95 @@ fn who_reads_while_another_worker_completes_the_copy_completes_it_too() {
     }
 }
 
+/// Whether an operation deletes an intermediate array.
+fn clears(call: &Op<'_>) -> bool {
+    matches!(call, Op::DeletePrefix(prefix) if prefix.as_str().contains(".zarr-copy.intermediate/"))
+}
+
+/// Whether an operation reads from an intermediate array.
+fn reads_between(call: &Op<'_>) -> bool {
+    matches!(call, Op::Read(read) if read.key.as_str().contains(".zarr-copy.intermediate/"))
+}
+
+#[test]
+fn who_comes_before_a_worker_deletes_the_intermediate_arrays_and_dies_completes_the_copy() {
+    let copy = Copy::new(source(), "/", &standard()).chunks(Lengths::Shape(vec![64, 2])).threads(1);
+    let plan = |memory| blocking::plan(&copy.clone().max_memory(memory)).unwrap();
+    let (twice, once) = (plan(3 << 10), plan(64 << 10));
+    let wanted = alone(&once);
+    let to = Storage::from(MemoryStore::new());
+    // The other worker has claimed the documents. It deletes all intermediate arrays, and dies before its first document.
+    let (claimed, is_claimed) = mpsc::channel();
+    let (go, goes) = mpsc::channel::<()>();
+    let mut is_dead = false;
+    let (of_other, _) = Faulty::over(&to, move |_, call| {
+        if clears(call) {
+            let _ = (claimed.send(()), goes.recv());
+        }
+        is_dead |= matches!(call, Op::Put(put) if put.key.name() == "zarr.json");
+        is_dead.then_some(Fault::ErrorBefore(StoreErrorKind::Unavailable))
+    });
+    let other = thread::spawn(move || blocking::join(&once, of_other, "/", &job(), &|_| {}).is_err());
+    is_claimed.recv().unwrap();
+    let mut waiting = Some((go, other));
+    let (between, _) = Faulty::over(&to, move |_, call| {
+        if reads_between(call)
+            && let Some((go, other)) = waiting.take()
+        {
+            drop(go);
+            assert!(other.join().unwrap());
+        }
+        None
+    });
+    blocking::join(&twice, between, "/", &job(), &|_| {}).unwrap();
+    same(&objects(&to), &wanted, "beside a dead worker");
+}
+
+#[test]
+fn who_works_when_a_late_worker_finds_the_copy_complete_completes_it_too() {
+    let [.., (_, plan)] = copies(&source());
+    let wanted = alone(&plan);
+    let plan = Arc::new(plan);
+    let to = Storage::from(MemoryStore::new());
+    // The late worker finds nothing. Before it puts its marker, the copy is made. Then it deletes what helped to copy.
+    let (marked, is_marked) = mpsc::channel();
+    let (go, goes) = mpsc::channel::<()>();
+    let (cleared, is_cleared) = mpsc::channel();
+    let (end, ends) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let (all, first) = (to.clone(), plan.clone());
+        let (of_late, _) = Faulty::over(&to, move |_, call| {
+            let is_marker = |key: &Key| key.as_str() == ".zarr-copy.json";
+            match call {
+                Op::Put(put) if is_marker(put.key) => {
+                    blocking::join(&first, all.clone(), "/", &job(), &|_| {}).unwrap();
+                }
+                Op::Delete(delete) if is_marker(delete.key) => _ = (cleared.send(()), ends.recv()),
+                call if clears(call) => _ = (marked.send(()), goes.recv()),
+                _ => {}
+            }
+            None
+        });
+        let late = scope.spawn(|| blocking::join(&plan, of_late, "/", &job(), &|_| {}));
+        is_marked.recv().unwrap();
+        let mut go = Some(go);
+        let (between, _) = Faulty::over(&to, move |_, call| {
+            if reads_between(call)
+                && let Some(go) = go.take()
+            {
+                drop(go);
+                is_cleared.recv().unwrap();
+            }
+            None
+        });
+        let worked = blocking::join(&plan, between, "/", &job(), &|_| {});
+        drop(end);
+        assert!(late.join().unwrap().unwrap().done.was_complete);
+        worked.unwrap();
+    });
+    same(&objects(&to), &wanted, "beside a late worker");
+}
+
 #[test]
 fn who_has_other_units_completes_what_a_dead_worker_had_all_but_published() {
     completes(83);
