@@ -147,6 +147,26 @@ fn the_marker_is_durable_before_the_records() {
 }
 
 #[test]
+fn a_chunk_is_kept_until_the_one_of_a_late_worker_is_durable() {
+    // Objects that are copied as they are stored are not put: the store makes the copies.
+    let [_, blocks, twice] = copies(&source());
+    for (way, plan) in [blocks, twice] {
+        let puts = Arc::new(Mutex::new(Vec::new()));
+        let log = puts.clone();
+        let (to, _) = Faulty::over(&Storage::from(MemoryStore::new()), move |_, call| {
+            match call {
+                Op::Put(put) if put.key.as_str().contains("/c/") => log.lock().unwrap().push(put.keeps_old),
+                _ => {}
+            }
+            None
+        });
+        blocking::join(&plan, to, "/", &job(), &|_| {}).unwrap();
+        let puts = puts.lock().unwrap();
+        assert!(puts.len() >= 48 && puts.iter().all(|keeps_old| *keeps_old), "{way}: {puts:?}");
+    }
+}
+
+#[test]
 fn a_slow_worker_that_writes_the_same_document_is_no_conflict() {
     let [(_, plan), ..] = copies(&source());
     let (to, wanted) = (Storage::from(MemoryStore::new()), alone(&plan));

@@ -1,4 +1,5 @@
-//! Counts the objects that a worker stores, so that its records can say how many there must be.
+//! Counts the objects that a worker stores, so that its records can say how many there must be. What a worker replaces is
+//! kept until the new object is on the disk: a late worker may store a chunk of a copy that others have completed.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +39,10 @@ impl Store for Noted {
 
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         let put = matches!(op, Op::Put(_) | Op::Copy(_)).then(|| op.target().to_owned());
+        let op = match op {
+            Op::Put(put) => Op::Put(put.keeping_old()),
+            op => op,
+        };
         Box::pin(async move {
             let answer = self.storage.call(op).await;
             if let (Some(key), Ok(Answer::Write(Outcome::Done(_)) | Answer::Copied(Copied::Done))) =
