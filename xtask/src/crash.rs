@@ -64,8 +64,14 @@ pub(crate) fn races() -> Result<()> {
             &["--timeout=120", "--service=server", "--writes=25", "--kill=0", "--unchecked"],
             &["readers", "--reads=200", "--appenders=2"],
             &["readers", "--reads=200", "--shape-last", "--layout=chunk"],
+            &["resizes", "--rounds=4"],
         ],
     )
+}
+
+/// Very many rounds of appends beside a smaller shape.
+pub(crate) fn many_resizes() -> Result<()> {
+    several("conformance-race", [["resizes", "--rounds=200"]])
 }
 
 /// Some schedules of each exploration, for every change.

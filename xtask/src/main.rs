@@ -79,7 +79,8 @@ enum Task {
     Enospc(crash::Args),
     /// Cut the power of a writer's disk, and check what remains (needs root)
     Powercut(crash::Args),
-    /// Let writers race, and count lost updates; `-- readers`: what readers see beside appends
+    /// Let writers race, and count lost updates; `-- readers`: what readers see beside appends; `-- resizes`: appends beside a
+    /// smaller shape
     Race(crash::Args),
     /// Explore the orders in which writers take their steps
     Schedules(crash::Args),

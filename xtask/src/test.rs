@@ -99,13 +99,19 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 15] = [
+const NIGHTLY: [Step; 16] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
         900,
         "in 10,000 orders of their steps each, writers that share data lose nothing",
         crash::many_schedules,
+    ),
+    step(
+        "resizes",
+        200,
+        "in 200 rounds of two appends and a smaller shape, nothing is lost and nothing stays outside",
+        crash::many_resizes,
     ),
     step(
         "each",

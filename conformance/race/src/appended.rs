@@ -35,12 +35,12 @@ impl Append {
         (0..self.rows() * WIDTH).map(|place| self.value(place)).collect()
     }
 
-    fn value(self, place: u64) -> u64 {
+    pub(crate) fn value(self, place: u64) -> u64 {
         self.process << 40 | self.number << 8 | place
     }
 
     /// Returns the append that wrote a value, and its row there.
-    fn of(value: u64) -> Option<(Self, u64)> {
+    pub(crate) fn of(value: u64) -> Option<(Self, u64)> {
         let (append, place) = (Self { process: value >> 40, number: value >> 8 & 0xFFFF_FFFF }, value & 0xFF);
         (append.number > 0 && place < append.rows() * WIDTH).then_some((append, place / WIDTH))
     }

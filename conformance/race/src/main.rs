@@ -14,6 +14,8 @@ mod racer;
 mod reader;
 mod readers;
 mod report;
+mod resizer;
+mod resizes;
 mod writer;
 
 use std::process::ExitCode;
@@ -62,6 +64,13 @@ enum Role {
         #[command(flatten)]
         arrays: Arrays,
     },
+    /// Let two processes append while a third one makes the array shorter, and check that nothing is lost or comes back
+    Resizes {
+        #[command(flatten)]
+        resizes: resizes::Args,
+        #[command(flatten)]
+        arrays: Arrays,
+    },
     /// A writer process, which this program starts
     #[command(hide = true)]
     Write(writer::Args),
@@ -71,6 +80,9 @@ enum Role {
     /// A process that reads what is appended, which this program starts
     #[command(hide = true)]
     Observe(observer::Args),
+    /// A process that appends or makes the array shorter, which this program starts
+    #[command(hide = true)]
+    Resize(resizer::Args),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -96,6 +108,10 @@ fn main() -> ExitCode {
         Some(Role::Write(args)) => writer::run(args).map(|()| true),
         Some(Role::Append(args)) => appender::run(args).map(|()| true),
         Some(Role::Observe(args)) => observer::run(args).map(|()| true),
+        Some(Role::Resize(args)) => resizer::run(args).map(|()| true),
+        Some(Role::Resizes { resizes, arrays }) => {
+            arrays.each(|layout, store| resizes::run(resizes, layout, store))
+        }
         Some(Role::Readers { readers, arrays }) => {
             arrays.each(|layout, store| readers::run(readers, layout, store))
         }

@@ -100,6 +100,11 @@ impl Store<'_> {
         directory(&self.url)
     }
 
+    /// Returns a store below this one.
+    pub(crate) fn below(&self, name: &str) -> Self {
+        Self { url: format!("{}/{name}", self.url), place: self.place }
+    }
+
     pub(crate) fn create(&self) -> Result<Storage> {
         match self.directory() {
             Some(directory) => Ok(FsStore::create(directory)?.into()),
