@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use conformance_stepped_fs::FsStore;
+use conformance_stepped_rustix::disk;
 use conformance_stepped_rustix::steps::{die_after, is_dead};
 use tempfile::TempDir;
 use zarr_traits::{
     ByteRange, Bytes, Key, Prefix, Storage, StoreResult, block_on,
-    store::{Outcome, PutMode, ReadVersion},
+    store::{Copied, Op, Outcome, Put, PutMode, ReadVersion},
 };
 
 use crate::explore::{Exploration, any};
@@ -20,7 +21,8 @@ use register::{Act, Call, is_linear};
 
 pub(crate) const FILES: Exploration = Exploration {
     name: "files",
-    about: "an object in a directory is always one value, whatever its writers do and wherever one dies",
+    about: "an object in a directory is always one value, whatever its writers do and wherever one dies, and is kept until the \
+            new one is on the disk",
     prepare: || Box::new(objects),
 };
 
@@ -44,22 +46,28 @@ struct Process {
     store: FsStore,
     storage: Storage,
     key: Key,
+    /// Whether a put keeps the old object until the new one is on the disk. A copy always does.
+    keeps_old: bool,
 }
 
 impl Process {
-    fn open(dir: &TempDir) -> Self {
+    fn open(dir: &TempDir, keeps_old: bool) -> Self {
         let store = FsStore::open(dir.path()).unwrap();
-        Self { storage: store.clone().into(), store, key: Key::new(KEY).unwrap() }
+        Self { storage: store.clone().into(), store, key: Key::new(KEY).unwrap(), keeps_old }
     }
 
     /// Performs a call. Returns what a reader saw, or whether the call changed the object.
     fn perform(&self, act: &Act) -> StoreResult<Act> {
         let Self { storage, key, .. } = self;
         let put = |value: &u64, mode| {
-            let outcome = block_on(storage.put_if(key, &[value.to_string().into()], mode))?;
+            let parts = [value.to_string().into()];
+            let put = Put::new(key, &parts, mode);
+            let put = if self.keeps_old { put.keeping_old() } else { put };
+            let outcome = block_on(storage.call(Op::Put(put)))?.into_outcome()?;
             Ok::<_, zarr_traits::StoreError>(matches!(outcome, Outcome::Done(_)))
         };
         Ok(match act {
+            Act::Replace(value) if any(2) == 0 => self.copy(*value)?,
             Act::Replace(value) | Act::Again(value) => Act::Replace(*value).of(put(value, PutMode::Replace)?),
             Act::Create(value) => Act::Create(*value).of(put(value, PutMode::Create)?),
             Act::Delete => {
@@ -83,6 +91,15 @@ impl Process {
         })
     }
 
+    /// Replaces the object by a copy of another one.
+    fn copy(&self, value: u64) -> StoreResult<Act> {
+        let other = Key::new(format!("other/{value}"))?;
+        block_on(self.storage.put(&other, value.to_string()))?;
+        let copied = block_on(self.storage.copy_from(&self.storage, &other, &self.key))?;
+        assert_eq!(copied, Copied::Done);
+        Ok(Act::Replace(value))
+    }
+
     fn read(&self) -> StoreResult<Option<(u64, zarr_traits::Version)>> {
         let ranges = [ByteRange::All];
         let read = self.storage.get_ranges(&self.key, &ranges, ReadVersion::Report, LARGEST);
@@ -98,14 +115,17 @@ fn number(value: &Bytes) -> u64 {
 
 fn objects() {
     let dir = TempDir::new().unwrap();
-    let first = Process::open(&dir);
+    let keeps_old = any(2) == 0;
+    let first = Process::open(&dir, keeps_old);
     let begun = any(2) == 0;
     if begun {
         first.perform(&Act::Replace(1)).unwrap();
+        block_on(first.storage.sync()).unwrap();
     }
+    disk::lost();
     let clock = Arc::new(AtomicU64::new(0));
     let writers = [1, 2, 3].map(|writer| {
-        let (process, clock) = (Process::open(&dir), clock.clone());
+        let (process, clock) = (Process::open(&dir, keeps_old), clock.clone());
         let steps = if writer == 1 && any(2) == 0 { 1 + any(STEPS) } else { u64::MAX };
         shuttle::thread::spawn(move || {
             die_after(steps);
@@ -143,6 +163,8 @@ fn objects() {
         is_linear(begun.then_some(1), &calls),
         "no order of these calls explains their results: {calls:?}"
     );
+    let lost = disk::lost();
+    assert!(!keeps_old || lost == 0, "an object on the disk is replaced by one that is not: {calls:?}");
     nothing_left(&dir, &first);
 }
 
@@ -156,9 +178,9 @@ fn nothing_left(dir: &TempDir, process: &Process) {
 
 fn updates() {
     let dir = TempDir::new().unwrap();
-    let first = Process::open(&dir);
+    let first = Process::open(&dir, false);
     let writers = [0, 1, 2].map(|writer| {
-        let process = Process::open(&dir);
+        let process = Process::open(&dir, false);
         let steps = if writer == 0 && any(2) == 0 { 1 + any(STEPS) } else { u64::MAX };
         shuttle::thread::spawn(move || {
             die_after(steps);

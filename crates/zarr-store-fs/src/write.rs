@@ -102,8 +102,11 @@ impl FsStore {
                 continue;
             };
             write(&file)?;
-            if self.writing.durability == Durability::Durable || (keeps_old && temporary.replaces()) {
-                rustix::fs::fdatasync(&file).map_err(|e| failed(e, "cannot write to the disk"))?;
+            let to_disk = || rustix::fs::fdatasync(&file).map_err(|e| failed(e, "cannot write to the disk"));
+            let is_on_disk =
+                self.writing.durability == Durability::Durable || (keeps_old && temporary.replaces());
+            if is_on_disk {
+                to_disk()?;
             }
             if matches!(mode, PutMode::Replace) && !*appeared {
                 match temporary.appear(&file) {
@@ -132,6 +135,10 @@ impl FsStore {
             // Creating a file checks by itself that it does not exist.
             if !is_new && !self.allows(put)? {
                 return Ok(Outcome::Conflict);
+            }
+            // Other writers may have put an object since, and have made it durable.
+            if keeps_old && !is_new && !is_on_disk && temporary.replaces() {
+                to_disk()?;
             }
             let published = temporary.publish(&file, is_new)?;
             drop(lock);

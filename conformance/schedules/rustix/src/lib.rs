@@ -1,5 +1,5 @@
 //! rustix, whose calls on names in directories are steps of an exploration: others may go first before each, and a writer
-//! that is dead makes none. Outside of an exploration the calls are as always.
+//! that is dead makes none. Which files are on the disk is only noted. Outside of an exploration the calls are as always.
 
 pub use rustix::path;
 
@@ -28,9 +28,14 @@ pub mod steps {
         LEFT.with(Cell::get) == 0
     }
 
+    /// Whether this is a call of an exploration.
+    pub(crate) fn is_explored() -> bool {
+        try_get_current_task().is_some()
+    }
+
     /// Lets others go first, and takes a step.
     pub(crate) fn step() -> Result<()> {
-        if try_get_current_task().is_none() {
+        if !is_explored() {
             return Ok(());
         }
         // Each use of such a variable lets the scheduler choose who goes on.
@@ -50,8 +55,61 @@ pub mod steps {
 
     /// Lets others go on, for whom this writer waits.
     pub(crate) fn wait() {
-        if try_get_current_task().is_some() {
+        if is_explored() {
             (0..WAIT).for_each(|_| shuttle::thread::yield_now());
+        }
+    }
+}
+
+pub mod disk {
+    //! Which files a power cut would leave as they are.
+
+    use std::collections::BTreeSet;
+    use std::os::fd::AsFd;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    use rustix::fs::{Stat, fstat};
+
+    /// The inodes of files that were made and are not on the disk yet.
+    static VOLATILE: Mutex<BTreeSet<(u64, u64)>> = Mutex::new(BTreeSet::new());
+    static LOST: AtomicU64 = AtomicU64::new(0);
+
+    /// Returns how often, since the last call, a file that was on the disk was replaced by one that was not.
+    pub fn lost() -> u64 {
+        LOST.swap(0, Ordering::Relaxed)
+    }
+
+    fn volatile() -> MutexGuard<'static, BTreeSet<(u64, u64)>> {
+        VOLATILE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn inode(stat: &Stat) -> (u64, u64) {
+        (stat.st_dev, stat.st_ino)
+    }
+
+    /// Notes that a file was made.
+    pub(crate) fn made(file: impl AsFd) {
+        volatile().extend(fstat(file).as_ref().map(inode));
+    }
+
+    /// Notes that a file is on the disk.
+    pub(crate) fn is_on_disk(file: impl AsFd) {
+        if let Ok(stat) = fstat(file) {
+            volatile().remove(&inode(&stat));
+        }
+    }
+
+    /// Notes that all files are on the disk.
+    pub(crate) fn all_on_disk() {
+        volatile().clear();
+    }
+
+    /// Notes that a file replaced another one.
+    pub(crate) fn replaced(old: &Stat, new: &Stat) {
+        let volatile = volatile();
+        if !volatile.contains(&inode(old)) && volatile.contains(&inode(new)) {
+            LOST.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -86,7 +144,8 @@ pub mod fs {
     use rustix::io::Result;
     use rustix::path::Arg;
 
-    use crate::steps::step;
+    use crate::disk;
+    use crate::steps::{is_explored, step};
 
     /// Makes functions that take a step first.
     macro_rules! stepped {
@@ -106,10 +165,68 @@ pub mod fs {
         fstat [F: AsFd] (file: F) -> Stat;
         linkat [P: Arg, Q: Arg, D: AsFd, E: AsFd] (old: D, name: P, new: E, to: Q, flags: AtFlags) -> ();
         mkdirat [P: Arg, D: AsFd] (dir: D, name: P, mode: Mode) -> ();
-        openat [P: Arg, D: AsFd] (dir: D, name: P, flags: OFlags, mode: Mode) -> OwnedFd;
-        renameat [P: Arg, Q: Arg, D: AsFd, E: AsFd] (old: D, name: P, new: E, to: Q) -> ();
         statat [P: Arg, D: AsFd] (dir: D, name: P, flags: AtFlags) -> Stat;
         unlinkat [P: Arg, D: AsFd] (dir: D, name: P, flags: AtFlags) -> ();
+    }
+
+    /// As `rustix::fs::openat`. A file that is made is not on the disk.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub fn openat<P: Arg, D: AsFd>(dir: D, name: P, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
+        step()?;
+        let file = rustix::fs::openat(dir, name, flags, mode)?;
+        if flags.contains(OFlags::CREATE) || flags.contains(OFlags::TMPFILE) {
+            disk::made(&file);
+        }
+        Ok(file)
+    }
+
+    /// As `rustix::fs::renameat`. It is noted if a file that is on the disk is replaced by one that is not.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub fn renameat<P: Arg + Copy, Q: Arg + Copy, D: AsFd, E: AsFd>(
+        old: D,
+        name: P,
+        new: E,
+        to: Q,
+    ) -> Result<()> {
+        step()?;
+        let from = rustix::fs::statat(&old, name, AtFlags::SYMLINK_NOFOLLOW);
+        let replaced = rustix::fs::statat(&new, to, AtFlags::SYMLINK_NOFOLLOW);
+        rustix::fs::renameat(old, name, new, to)?;
+        if let (Ok(from), Ok(replaced)) = (from, replaced) {
+            disk::replaced(&replaced, &from);
+        }
+        Ok(())
+    }
+
+    /// As `rustix::fs::fdatasync`; in an exploration it is only noted.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub fn fdatasync<F: AsFd>(file: F) -> Result<()> {
+        if !is_explored() {
+            return rustix::fs::fdatasync(file);
+        }
+        step()?;
+        disk::is_on_disk(file);
+        Ok(())
+    }
+
+    /// As `rustix::fs::syncfs`; in an exploration it is only noted.
+    ///
+    /// # Errors
+    /// Those of the call.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn syncfs<F: AsFd>(file: F) -> Result<()> {
+        if !is_explored() {
+            return rustix::fs::syncfs(file);
+        }
+        step()?;
+        disk::all_on_disk();
+        Ok(())
     }
 
     /// As `rustix::fs::renameat_with`.
