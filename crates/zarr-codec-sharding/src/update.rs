@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use zarr_traits::strided::{Cut, zeroed};
+use zarr_traits::strided::{Cut, byte_len, zeroed};
 use zarr_traits::update::{ChunkUpdate, EncodedInner, InnerChunks, JoinedObject, NewInner, SelectedPart};
 use zarr_traits::{
     Bytes, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Span, Swap,
-    byte_len,
 };
 
 use crate::NAME;

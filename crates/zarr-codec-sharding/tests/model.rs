@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{Region, Source, Swap, permute};
+use zarr_traits::{Dims, Region, Source, Swap};
 
 use crate::common::*;
 
@@ -72,7 +72,7 @@ fn case() -> impl Strategy<Value = Case> {
                 let mut least = least;
                 if let Some(picks) = inside {
                     let order = order(&picks, rank);
-                    least = permute(&least, &order).unwrap().to_vec();
+                    least = Dims::from(least).permuted(&order).unwrap().to_vec();
                     inner.push(transpose(&order));
                 }
                 if nested {

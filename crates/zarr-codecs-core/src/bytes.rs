@@ -22,9 +22,9 @@ use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAcc
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::number::Numeric;
 use zarr_traits::serde_json::Value;
+use zarr_traits::strided::byte_len;
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Layout, Region, Scratch, Source, Swap,
-    byte_len,
 };
 
 /// The registry entry of this codec.

@@ -23,9 +23,9 @@ use zarr_engine::Chain;
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::strided::byte_len;
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, FillValue, Region, Scratch, Source,
-    byte_len,
 };
 
 /// The registry entry of this codec.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::{CodecError, CodecResult, Destination, Dims, Scratch, Source, Swap, permute};
+use zarr_traits::{CodecError, CodecResult, Destination, Dims, Scratch, Source, Swap};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("transpose", CodecKind::ArrayArray, build));
@@ -38,7 +38,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         }
         _ => {
             let order = configuration.lengths("order")?;
-            if permute(&same, &order).is_none() {
+            if same.permuted(&order).is_none() {
                 let message =
                     format!("order is {order:?}, it must contain each of {} dimensions once", repr.rank);
                 return Err(CodecError::configuration(message).at("/configuration/order"));
@@ -55,7 +55,7 @@ impl ArrayArrayCodec for Transpose {
     }
 
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
-        permute(shape, &self.order).ok_or_else(|| {
+        Dims::from(shape).permuted(&self.order).ok_or_else(|| {
             let message = format!(
                 "shape {shape:?} does not have the {} dimensions of order {:?}",
                 self.order.len(),

@@ -130,7 +130,7 @@ impl ArrayBytesCodec for Variable {
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
         let size = self.0.numbers.kind.size();
-        let expected = zarr_traits::byte_len(shape, size)?;
+        let expected = zarr_traits::strided::byte_len(shape, size)?;
         if src.len() != expected {
             return Err(CodecError::corrupt(format!("{} bytes of numbers, expected {expected}", src.len())));
         }

@@ -66,7 +66,7 @@ impl Elements {
             Self::Numbers(kind) => kind.size(),
             Self::Strings(size) => size,
         };
-        let mut memory = scratch.take(zarr_traits::byte_len(shape, size)?)?;
+        let mut memory = scratch.take(zarr_traits::strided::byte_len(shape, size)?)?;
         if places.len().checked_mul(size) != Some(memory.len()) {
             return Err(CodecError::corrupt(format!(
                 "{} elements do not have shape {shape:?}",

@@ -25,8 +25,9 @@ use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, too_large};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::strided::byte_len;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source, Swap, byte_len,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source, Swap,
 };
 
 /// The row of this codec in a registry.

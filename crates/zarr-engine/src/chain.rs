@@ -21,7 +21,7 @@ use zarr_traits::codec::{
 use zarr_traits::extension::{Configuration, Context, Note, NoteKind, Spec};
 use zarr_traits::partial::{ChunkRead, DecodePart, Known};
 use zarr_traits::update::{ChunkUpdate, InnerChunks, SelectedPart};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Fetching, Region, Scratch, inverse, permute};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Fetching, Region, Scratch};
 
 pub use steps::OptionalCodecs;
 
@@ -198,7 +198,7 @@ impl Chain {
     pub fn inner_shape(&self, rank: usize) -> Option<Dims> {
         match self.array_bytes.codec.access() {
             PartAccess::Inner(inner) if self.bytes_bytes.is_empty() => {
-                permute(inner, &inverse(&self.order(rank)?)?)
+                Dims::from(inner).permuted(&self.order(rank)?.inverse()?)
             }
             _ => None,
         }
@@ -222,7 +222,7 @@ impl Chain {
             return Ok(None);
         }
         let Some(order) = self.order(shape.len()) else { return Ok(None) };
-        let (Some(shape), Some(part)) = (permute(shape, &order), part.permute(&order)) else {
+        let (Some(shape), Some(part)) = (Dims::from(shape).permuted(&order), part.permute(&order)) else {
             return Ok(None);
         };
         let Some(read) = self.stored_part(&shape, &part, fetching, known)? else { return Ok(None) };
@@ -272,7 +272,7 @@ impl Chain {
         let order = self.order(shape.len())?;
         let codec = &self.array_bytes.codec;
         let PartAccess::Inner(_) = codec.access() else { return None };
-        let update = codec.update(&permute(shape, &order)?, &picks.permute(&order)?, how)?;
+        let update = codec.update(&Dims::from(shape).permuted(&order)?, &picks.permute(&order)?, how)?;
         let update = if is_same(&order) { update } else { Box::new(ReorderedUpdate { update, order }) };
         Some(match self.elementwise() {
             None => update,

@@ -1,8 +1,8 @@
 //! Decoding pieces of chunks, and reordering their dimensions.
 
-use zarr_strided::{Destination, Source};
+use zarr_strided::{Destination, Dims, Source};
 use zarr_traits::partial::{InnerPart, Piece, PieceDecode};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch, inverse, permute};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 /// Decodes the bytes of the [`span`](Piece::span) of `piece` into `dst`, which has its [`shape`](Piece::shape).
 ///
@@ -39,10 +39,10 @@ pub fn run_piece(
 
 /// Returns the piece for a view whose dimension `order[i]` is dimension `i` of the piece. Returns `None` if `order` is
 /// not a permutation or the kind of job is unknown.
-pub(crate) fn reordered(mut piece: Piece, order: &[u64]) -> Option<Piece> {
-    let back = inverse(order)?;
-    piece.at = permute(&piece.at, &back)?;
-    piece.shape = permute(&piece.shape, &back)?;
+pub(crate) fn reordered(mut piece: Piece, order: &Dims) -> Option<Piece> {
+    let back = order.inverse()?;
+    piece.at = piece.at.permuted(&back)?;
+    piece.shape = piece.shape.permuted(&back)?;
     match &mut piece.job {
         PieceDecode::Strided { strides, .. } => {
             *strides = back
@@ -52,8 +52,8 @@ pub(crate) fn reordered(mut piece: Piece, order: &[u64]) -> Option<Piece> {
         }
         PieceDecode::Chain(inner) => {
             inner.order = Some(match &inner.order {
-                Some(inside) => permute(order, inside)?,
-                None => order.into(),
+                Some(inside) => order.permuted(inside)?,
+                None => order.clone(),
             });
         }
         PieceDecode::Fill(_) => {}

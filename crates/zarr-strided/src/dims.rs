@@ -44,6 +44,44 @@ impl Dims {
     pub fn product(&self) -> Option<u64> {
         product(self)
     }
+
+    /// Returns these numbers reordered: number `i` of the result is number `order[i]`. Returns `None` if `order` is not a
+    /// permutation of the dimensions.
+    ///
+    /// ```
+    /// use zarr_strided::Dims;
+    ///
+    /// let order = Dims::from([2, 0, 1]);
+    /// let shape = Dims::from([4, 5, 6]).permuted(&order).unwrap();
+    /// assert_eq!(shape, [6, 4, 5]);
+    /// assert_eq!(shape.permuted(&order.inverse().unwrap()).unwrap(), [4, 5, 6]);
+    /// ```
+    pub fn permuted(&self, order: &[u64]) -> Option<Self> {
+        let mut seen = Dims::filled(0, self.len());
+        if order.len() != self.len() {
+            return None;
+        }
+        order
+            .iter()
+            .map(|i| {
+                let i = usize::try_from(*i).ok()?;
+                let taken = seen.get_mut(i)?;
+                (std::mem::replace(taken, 1) == 0).then(|| self[i])
+            })
+            .collect()
+    }
+
+    /// Returns the order that undoes [`permuted`](Self::permuted) with this order, or `None` if this is not a permutation.
+    pub fn inverse(&self) -> Option<Self> {
+        let mut back = Dims::filled(u64::MAX, self.len());
+        for (i, from) in (0..).zip(self) {
+            let slot = back.get_mut(usize::try_from(*from).ok()?)?;
+            if std::mem::replace(slot, i) != u64::MAX {
+                return None;
+            }
+        }
+        Some(back)
+    }
 }
 
 /// A zero takes precedence over an overflow, so that an array with an empty dimension is empty.

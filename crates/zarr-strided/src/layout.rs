@@ -309,8 +309,13 @@ fn same_rank(what: &'static str, expected: usize, got: usize) -> Result<(), Stri
     if expected == got { Ok(()) } else { Err(StridedError::Rank { what, expected, got }) }
 }
 
-/// Returns the bytes of all elements. They and the number of elements are at most `isize::MAX`, as in every allocation.
-pub(crate) fn byte_len(shape: &[u64], size: usize) -> Result<usize, StridedError> {
+/// Returns the bytes of all elements of an array of `shape` with elements of `size` bytes.
+///
+/// The bytes and the number of elements are at most `isize::MAX`, as in every allocation.
+///
+/// # Errors
+/// [`StridedError::TooLarge`] if one of them is larger.
+pub fn byte_len(shape: &[u64], size: usize) -> Result<usize, StridedError> {
     product(shape)
         .and_then(|len| usize::try_from(len).ok())
         .filter(|&len| isize::try_from(len).is_ok())

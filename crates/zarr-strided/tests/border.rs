@@ -82,6 +82,10 @@ fn derived_views_are_checked() {
     assert_eq!(view.step(&[2, u64::MAX]).unwrap().shape(), [2, 1]);
     for order in [&[0][..], &[0, 0], &[0, 2], &[0, u64::MAX], &[0, 1, 2]] {
         assert!(view.permute(order).is_err(), "{order:?}");
+        assert_eq!(Dims::from([3, 4]).permuted(order), None, "{order:?}");
+    }
+    for order in [&[0, 0, 1][..], &[0, 3], &[u64::MAX]] {
+        assert_eq!(Dims::from(order).inverse(), None, "{order:?}");
     }
     assert!(matches!(view.squeeze(&[false, true]), Err(StridedError::Squeeze { dim: 0, got: 3, .. })));
     assert!(view.squeeze(&[true]).is_err());

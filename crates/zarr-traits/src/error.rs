@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use zarr_strided::StridedError;
+
 use crate::point::ExtensionPoint;
 
 /// The kind of a store error, by what the caller can do. An absent key is `Ok(None)`, never an error.
@@ -272,9 +274,13 @@ impl CodecError {
     }
 }
 
-impl From<zarr_strided::StridedError> for CodecError {
-    fn from(e: zarr_strided::StridedError) -> Self {
-        Self::new(CodecErrorKind::InvalidArgument, e.to_string())
+impl From<StridedError> for CodecError {
+    fn from(e: StridedError) -> Self {
+        let kind = match e {
+            StridedError::TooLarge { .. } | StridedError::Memory { .. } => CodecErrorKind::LimitExceeded,
+            _ => CodecErrorKind::InvalidArgument,
+        };
+        Self::new(kind, e.to_string())
     }
 }
 
@@ -309,6 +315,15 @@ fn cause(f: &mut fmt::Formatter<'_>, source: Option<&(dyn Error + Send + Sync)>)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shape_beyond_the_address_space_exceeds_a_limit() {
+        let kind = |e: StridedError| CodecError::from(e).kind();
+        let too_large = zarr_strided::byte_len(&[u64::MAX, 2], 8).unwrap_err();
+        assert_eq!(kind(too_large), CodecErrorKind::LimitExceeded);
+        let short = zarr_strided::Source::dense(&[0], &[2], 1).unwrap_err();
+        assert_eq!(kind(short), CodecErrorKind::InvalidArgument);
+    }
 
     #[test]
     fn only_memory_is_a_limit_among_errors_of_the_system() {

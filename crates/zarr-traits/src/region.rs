@@ -4,7 +4,7 @@ use std::fmt;
 
 use zarr_strided::Dims;
 
-use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::error::CodecResult;
 
 /// A box of elements: its start and its length in each dimension.
 ///
@@ -74,7 +74,7 @@ impl Region {
     /// Returns the box with its dimensions reordered: dimension `i` of the result is dimension `order[i]`. Returns
     /// `None` if `order` is not a permutation.
     pub fn permute(&self, order: &[u64]) -> Option<Self> {
-        Some(Self { start: permute(&self.start, order)?, shape: permute(&self.shape, order)? })
+        Some(Self { start: self.start.permuted(order)?, shape: self.shape.permuted(order)? })
     }
 }
 
@@ -86,46 +86,22 @@ impl fmt::Display for Region {
     }
 }
 
-/// Reorders `values`: item `i` of the result is item `order[i]`. Returns `None` if `order` is not a permutation.
+/// [`Dims::permuted`] of a slice.
 pub fn permute(values: &[u64], order: &[u64]) -> Option<Dims> {
-    let mut seen = Dims::filled(0, values.len());
-    if order.len() != values.len() {
-        return None;
-    }
-    order
-        .iter()
-        .map(|i| {
-            let i = usize::try_from(*i).ok()?;
-            let taken = seen.get_mut(i)?;
-            (std::mem::replace(taken, 1) == 0).then(|| values[i])
-        })
-        .collect()
+    Dims::from(values).permuted(order)
 }
 
-/// Returns the order that undoes [`permute`] with `order`, or `None` if `order` is not a permutation.
+/// [`Dims::inverse`] of a slice.
 pub fn inverse(order: &[u64]) -> Option<Dims> {
-    let mut back = Dims::filled(u64::MAX, order.len());
-    for (i, from) in (0..).zip(order) {
-        let slot = back.get_mut(usize::try_from(*from).ok()?)?;
-        if std::mem::replace(slot, i) != u64::MAX {
-            return None;
-        }
-    }
-    Some(back)
+    Dims::from(order).inverse()
 }
 
-/// Returns the number of bytes of an array of `shape` with elements of `size` bytes.
+/// [`zarr_strided::byte_len`] with the error of codecs.
 ///
 /// # Errors
-/// [`CodecErrorKind::LimitExceeded`] if the number exceeds the address space.
+/// [`LimitExceeded`](crate::CodecErrorKind::LimitExceeded) if the number exceeds the address space.
 pub fn byte_len(shape: &[u64], size: usize) -> CodecResult<usize> {
-    let bytes = Dims::from(shape).product().and_then(|n| n.checked_mul(size as u64));
-    bytes.and_then(|n| isize::try_from(n).ok()).map(isize::unsigned_abs).ok_or_else(|| {
-        CodecError::new(
-            CodecErrorKind::LimitExceeded,
-            format!("shape {shape:?} of {size}-byte elements exceeds memory"),
-        )
-    })
+    Ok(zarr_strided::byte_len(shape, size)?)
 }
 
 #[cfg(test)]
@@ -141,10 +117,9 @@ mod tests {
         for bad in [&[0, 1][..], &[0, 0, 1], &[0, 1, 3]] {
             assert!(r.permute(bad).is_none());
         }
-        assert_eq!(inverse(&[0, 0, 1]).or(inverse(&[0, 3])), None);
-        for order in [&[0, 1, 2][..], &[2, 0, 1], &[1, 0, 2]] {
-            let there = r.permute(order).unwrap();
-            assert_eq!(there.permute(&inverse(order).unwrap()).unwrap(), r);
+        for order in [[0, 1, 2], [2, 0, 1], [1, 0, 2]] {
+            let there = r.permute(&order).unwrap();
+            assert_eq!(there.permute(&Dims::from(order).inverse().unwrap()).unwrap(), r);
         }
         assert_eq!(Region::new([0, 0], [u64::MAX, 2]).unwrap().len(), None);
         assert!(Region::whole(&[]).is_whole(&[]));

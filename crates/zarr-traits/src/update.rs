@@ -7,7 +7,7 @@ use bytes::Bytes;
 use zarr_strided::{Dims, Source};
 
 use crate::error::CodecResult;
-use crate::region::{Region, permute};
+use crate::region::Region;
 use crate::scratch::Scratch;
 
 /// A strided selection within a chunk: every `steps[d]`-th element of a box in dimension `d`.
@@ -33,7 +33,7 @@ impl SelectedPart {
 
     /// Returns the selection with its dimensions reordered, or `None` if `order` is not a permutation.
     pub fn permute(&self, order: &[u64]) -> Option<Self> {
-        Some(Self { part: self.part.permute(order)?, steps: permute(&self.steps, order)? })
+        Some(Self { part: self.part.permute(order)?, steps: self.steps.permuted(order)? })
     }
 }
 

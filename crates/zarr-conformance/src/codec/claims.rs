@@ -1,7 +1,7 @@
 //! Checks of what a codec says of itself, on which the chain relies without asking it again.
 
 use zarr_traits::codec::{ArrayArrayCodec, ArrayBytesCodec, Codec, Effect, EncodedSize, PartAccess};
-use zarr_traits::{Destination, Fetching, Scratch, Source, Swap, permute};
+use zarr_traits::{Destination, Dims, Fetching, Scratch, Source, Swap};
 
 use super::chunk::{Chunk, Worker};
 use super::part::regions;
@@ -28,7 +28,7 @@ fn effect(codec: &dyn ArrayArrayCodec, chunk: &Chunk, scratch: &mut Scratch) -> 
     let keeps_type = repr.data_type == chunk.repr.data_type;
     match codec.effect() {
         Effect::Reorder(order) => ensure!(
-            keeps_type && permute(&chunk.shape, order).as_ref() == Some(&shape),
+            keeps_type && Dims::from(&chunk.shape[..]).permuted(order).as_ref() == Some(&shape),
             "it says that it reorders dimensions by {order:?}, but makes {} {shape:?} of {chunk}",
             repr.data_type
         ),

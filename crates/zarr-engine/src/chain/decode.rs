@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use zarr_strided::{Destination, Source, Swap, swap_in_place};
+use zarr_strided::{Destination, Dims, Source, Swap, byte_len, swap_in_place};
 
 use super::{Chain, Named, mismatch};
 use zarr_traits::codec::{BytesBytesCodec, Effect, EncodedSize};
-use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, Region, Scratch, byte_len, permute};
+use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
 /// Partial decoding is used if the needed span is below this share of the chunk.
 const SPAN_SHARE: (usize, usize) = (3, 4);
@@ -45,7 +45,7 @@ impl Chain {
         };
         let effect = named.codec.effect();
         if let Effect::Reorder(order) = effect {
-            let shape = permute(shape, order).ok_or_else(|| mismatch(shape, part))?;
+            let shape = Dims::from(shape).permuted(order).ok_or_else(|| mismatch(shape, part))?;
             let part = part.permute(order).ok_or_else(|| mismatch(&shape, part))?;
             return self.decode_array(level + 1, src, &shape, &part, dst.permute(order)?, scratch);
         }

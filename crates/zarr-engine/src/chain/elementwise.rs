@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use zarr_strided::{Destination, Dims, Source, Swap};
+use zarr_strided::{Destination, Dims, Source, Swap, byte_len};
 use zarr_traits::codec::{ArrayArrayCodec, Repr};
 use zarr_traits::partial::{ChunkRead, DecodePart, InnerPart, Known, Piece, PieceDecode};
 use zarr_traits::update::{ChunkUpdate, JoinedObject, NewInner};
-use zarr_traits::{ByteRange, CodecError, CodecErrorKind, CodecResult, FillValue, Region, Scratch, byte_len};
+use zarr_traits::{ByteRange, CodecError, CodecErrorKind, CodecResult, FillValue, Region, Scratch};
 
 use super::Named;
 

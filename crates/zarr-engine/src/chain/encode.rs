@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use zarr_strided::{Destination, Source, Swap};
+use zarr_strided::{Destination, Source, Swap, byte_len};
 
 use super::Chain;
 use zarr_traits::codec::Effect;
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch, byte_len};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 impl Chain {
     /// Appends the encoded form of the chunk `src` to `out`.

@@ -8,7 +8,7 @@ use crate::piece::reordered;
 use zarr_traits::codec::Effect;
 use zarr_traits::partial::{ChunkRead, Known, Piece};
 use zarr_traits::update::{ChunkUpdate, JoinedObject, NewInner};
-use zarr_traits::{ByteRange, CodecError, CodecErrorKind, CodecResult, Region, Scratch, inverse, permute};
+use zarr_traits::{ByteRange, CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
 impl Chain {
     /// Returns the order of dimensions that the array → bytes codec sees: its dimension `i` is dimension `order[i]` of
@@ -16,7 +16,7 @@ impl Chain {
     pub(super) fn order(&self, rank: usize) -> Option<Dims> {
         let same: Dims = (0..rank as u64).collect();
         self.array_array.iter().try_fold(same, |order, named| match named.codec.effect() {
-            Effect::Reorder(by) => permute(&order, by),
+            Effect::Reorder(by) => order.permuted(by),
             Effect::Elementwise => Some(order),
             _ => None,
         })
@@ -86,7 +86,7 @@ impl ChunkUpdate for ReorderedUpdate {
     }
 
     fn elements(&self, number: usize) -> CodecResult<Region> {
-        let back = inverse(&self.order).ok_or_else(no_order)?;
+        let back = self.order.inverse().ok_or_else(no_order)?;
         self.update.elements(number)?.permute(&back).ok_or_else(no_order)
     }
 

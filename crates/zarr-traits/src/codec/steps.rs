@@ -1,9 +1,9 @@
 //! What many codecs do alike.
 
-use zarr_strided::{Destination, Dims, Source, Swap};
+use zarr_strided::{Destination, Dims, Source, Swap, byte_len};
 
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::region::byte_len;
+
 use crate::scratch::Scratch;
 
 /// As [`with_dense`] for codecs that convert each element alone: `step` gets runs of elements that are contiguous on

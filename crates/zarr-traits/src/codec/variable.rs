@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use zarr_strided::{Destination, Source, Swap};
+use zarr_strided::{Destination, Source, Swap, byte_len};
 
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::heap::Slot;
-use crate::region::{Region, byte_len};
+use crate::region::Region;
 use crate::scratch::Scratch;
 
 /// Writes the elements of a chunk of `shape` that lie in `part` to `dst`. `elements` are their ranges in `block`, in C
