@@ -8,8 +8,8 @@ use std::time::Duration;
 use js_sys::Reflect;
 use web_sys::{Headers, RequestCache, RequestCredentials, Url};
 use zarr_store::redacted;
-use zarr_traits::store::{Answer, Capabilities, Head, ObjectMeta, Op, Read, ReadVersion, Store};
-use zarr_traits::{BoxFuture, StoreError, StoreErrorKind, StoreResult, ready};
+use zarr_traits::store::{Answer, Capabilities, Head, ObjectMeta, Op, Read, ReadVersion, Store, ready};
+use zarr_traits::{BoxFuture, StoreError, StoreErrorKind, StoreResult};
 
 use crate::detached::detached;
 use crate::failure::{Failure, Why};

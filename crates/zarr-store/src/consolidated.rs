@@ -6,8 +6,8 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use zarr_traits::{
-    BoxFuture, Bytes, Key, Prefix, Storage, StoreResult, ready,
-    store::{Answer, Capabilities, ObjectMeta, Op, ReadVersion, Store},
+    BoxFuture, Bytes, Key, Prefix, Storage, StoreResult,
+    store::{Answer, Capabilities, ObjectMeta, Op, ReadVersion, Store, ready},
 };
 
 /// The layer that holds the documents of a part of a store. Its clones share them.

@@ -6,10 +6,10 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use zarr_traits::{
-    BoxFuture, Bytes, Key, Prefix, StoreResult, Version, ready,
+    BoxFuture, Bytes, Key, Prefix, StoreResult, Version,
     store::{
         Answer, Capabilities, Copied, CopyFrom, Delete, Dir, List, ListDir, Listed, ObjectMeta, Op, Origin,
-        Outcome, Page, Put, PutMode, PutRanges, Read, Store,
+        Outcome, Page, Put, PutMode, PutRanges, Read, Store, ready,
     },
 };
 

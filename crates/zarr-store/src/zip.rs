@@ -25,9 +25,9 @@ use std::ops::{ControlFlow, Range};
 use crate::{Access, Scheme};
 use zarr_traits::{
     BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
-    ready,
     store::{
         Answer, Capabilities, Dir, List, Listed, ObjectMeta, Op, Page, Read, ReadBuffer, ReadVersion, Store,
+        ready,
     },
 };
 

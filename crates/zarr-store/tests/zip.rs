@@ -9,8 +9,8 @@ use zarr_store::zip::{PackOptions, ZipLimits, ZipStore, pack, write_file};
 use zarr_store::{Access, PathEncoding, Scheme, Schemes};
 use zarr_store::{MemoryStore, SCHEMES};
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on, ready,
-    store::{Answer, Capabilities, ObjectMeta, Op, Read, ReadBuffer, ReadVersion, Store, Stored},
+    BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on,
+    store::{Answer, Capabilities, ObjectMeta, Op, Read, ReadBuffer, ReadVersion, Store, Stored, ready},
 };
 
 /// Archives of CPython's `zipfile` and of Info-ZIP; see `make.py` in their folder.

@@ -9,11 +9,6 @@ use std::thread::{self, Thread};
 /// A boxed future, which may be polled by any thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Returns a future that is ready with `value`, for stores that need not wait.
-pub fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
-    Box::pin(std::future::ready(value))
-}
-
 /// Runs a future to completion on this thread. The thread is parked while it waits.
 ///
 /// Futures of stores complete here without a runtime. Those of inline stores are ready at the first poll, so a call

@@ -6,12 +6,9 @@ use std::str::FromStr;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 
-/// The longest segment of a key, in bytes: the limit of all common file systems.
-pub const SEGMENT_MAX: usize = 255;
-
 /// The key of one object, for example `t2m/c/0/3`.
 ///
-/// Segments are separated by `/`. A segment is not empty, is not `.` or `..`, has at most [`SEGMENT_MAX`] bytes and
+/// Segments are separated by `/`. A segment is not empty, is not `.` or `..`, has at most [`SEGMENT_BYTES`](Self::SEGMENT_BYTES) bytes and
 /// contains neither NUL nor a backslash. Any other Unicode text is legal and is never re-encoded.
 ///
 /// ```
@@ -25,6 +22,9 @@ pub const SEGMENT_MAX: usize = 255;
 pub struct Key(String);
 
 impl Key {
+    /// The longest segment of a key, in bytes: the limit of all common file systems.
+    pub const SEGMENT_BYTES: usize = 255;
+
     /// Returns `key` if it keeps the rules above.
     ///
     /// # Errors
@@ -137,7 +137,9 @@ fn problem(key: &str) -> Option<&'static str> {
         match segment {
             "" => return Some("a segment of the key is empty"),
             "." | ".." => return Some("a segment of the key is \".\" or \"..\""),
-            _ if segment.len() > SEGMENT_MAX => return Some("a segment of the key has more than 255 bytes"),
+            _ if segment.len() > Key::SEGMENT_BYTES => {
+                return Some("a segment of the key has more than 255 bytes");
+            }
             _ => {}
         }
     }

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
-use crate::future::{BoxFuture, ready};
+use crate::future::BoxFuture;
 use crate::key::{Key, Prefix};
 use crate::range::ByteRange;
 use crate::range::Span;
 use crate::store::{
     Answer, Capabilities, Copied, CopyFrom, Delete, Dir, Head, List, ListDir, Listed, ObjectMeta, Op,
-    Outcome, Page, Put, PutMode, PutRanges, Read, ReadBuffer, ReadVersion, Store,
+    Outcome, Page, Put, PutMode, PutRanges, Read, ReadBuffer, ReadVersion, Store, ready,
 };
 use crate::version::Version;
 

@@ -50,7 +50,7 @@ impl Clock for Machine {
     }
 
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
-        if cfg!(target_family = "wasm") { zarr_traits::ready(()) } else { Box::pin(Delay::new(time)) }
+        if cfg!(target_family = "wasm") { zarr_traits::store::ready(()) } else { Box::pin(Delay::new(time)) }
     }
 
     fn random(&self) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::origin::Origin;
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
+use crate::future::BoxFuture;
 use crate::key::{Key, Prefix};
 use crate::version::Version;
 
@@ -25,6 +26,11 @@ pub enum Answer {
     Copied(Copied),
     /// To [`Op::DeletePrefix`](super::Op::DeletePrefix) and [`Op::Sync`](super::Op::Sync).
     Done,
+}
+
+/// Returns a future that is ready with `value`, for stores that need not wait.
+pub fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(value))
 }
 
 macro_rules! unwrapping {

@@ -37,7 +37,7 @@ mod origin;
 
 use std::fmt::Debug;
 
-pub use answer::{Answer, Copied, Dir, Listed, ObjectMeta, Outcome, Page};
+pub use answer::{Answer, Copied, Dir, Listed, ObjectMeta, Outcome, Page, ready};
 pub use buffer::{ReadBuffer, Stored};
 pub use capabilities::{Capabilities, Drive};
 pub use op::{CopyFrom, Delete, Head, List, ListDir, Op, Put, PutMode, PutRanges, Read, ReadVersion};
