@@ -6,7 +6,8 @@ mod rows;
 use std::path::PathBuf;
 
 use zarr_array::blocking::Array;
-use zarr_array::traits::{Dims, Key};
+use zarr_array::traits::Key;
+use zarr_array::traits::strided::Dims;
 
 use crate::exit::{Failure, Outcome};
 use crate::json;

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use zarr_array::blocking::Array;
-use zarr_array::traits::{ChunkGrid, Dims};
+use zarr_array::traits::ChunkGrid;
+use zarr_array::traits::strided::Dims;
 
 use crate::exit::{Exit, Failure};
 use crate::select::Pick;

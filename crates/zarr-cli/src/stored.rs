@@ -2,7 +2,8 @@
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{Documents, Format, is_document};
-use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult, store::Listed};
+use zarr_array::traits::strided::Dims;
+use zarr_array::traits::{Key, KeyEncoding, Prefix, StoreResult, store::Listed};
 use zarr_array::{Storage, block_on, node};
 
 /// All keys below a prefix. Ends after the first error.

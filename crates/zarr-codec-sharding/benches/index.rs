@@ -8,7 +8,8 @@ use common::{FETCHING, bytes, chain, checked, encode, sharding};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use zarr_engine::Chain;
 use zarr_traits::serde_json::json;
-use zarr_traits::{Destination, Region, Scratch, Source, partial::Known};
+use zarr_traits::strided::{Destination, Source};
+use zarr_traits::{Region, Scratch, partial::Known};
 
 /// The length of an inner chunk.
 const INNER: u64 = 16;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use zarr_engine::Chain;
+use zarr_traits::strided::{Destination, Dims, Source};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Fetching, FillValue, Region, Scratch, Source,
-    Span,
+    CodecError, CodecErrorKind, CodecResult, Fetching, FillValue, Region, Scratch, Span,
     codec::{ArrayBytesCodec, EncodedSize, PartAccess},
     partial::{ChunkRead, Known},
     update::{ChunkUpdate, InnerChunks, InnerOrder, SelectedPart},

@@ -1,10 +1,7 @@
 //! The index: the place of each inner chunk. Every number from an index is checked here.
 
-use zarr_traits::strided::{bytes_of_mut, zeroed};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Span,
-    codec::EncodedSize,
-};
+use zarr_traits::strided::{Destination, Dims, Source, bytes_of_mut, zeroed};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch, Span, codec::EncodedSize};
 
 use crate::codec::Shard;
 use crate::inner::Touched;

@@ -1,6 +1,7 @@
 //! The inner chunks that a part of a shard touches, and their overlaps.
 
-use zarr_traits::{Dims, Region, update::InnerOrder};
+use zarr_traits::strided::Dims;
+use zarr_traits::{Region, update::InnerOrder};
 
 /// The inner chunks that a part touches: a box of the grid of inner chunks.
 #[derive(Debug, Clone)]

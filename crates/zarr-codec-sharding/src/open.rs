@@ -5,7 +5,8 @@ use std::sync::Arc;
 use zarr_engine::Chain;
 use zarr_traits::codec::{Codec, EncodedSize, Repr};
 use zarr_traits::extension::{Configuration, Context};
-use zarr_traits::{CodecError, CodecResult, DataType, Dims, FillValue};
+use zarr_traits::strided::Dims;
+use zarr_traits::{CodecError, CodecResult, DataType, FillValue};
 
 use crate::codec::{Shard, Sharding};
 use crate::index::MISSING;

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use zarr_traits::strided::Dims;
 use zarr_traits::{
-    ByteRange, CodecError, CodecErrorKind, CodecResult, Dims, Fetching, Region, Scratch, Span,
+    ByteRange, CodecError, CodecErrorKind, CodecResult, Fetching, Region, Scratch, Span,
     partial::{ChunkRead, InnerPart, Known, Piece, PieceDecode},
     update::InnerOrder,
 };

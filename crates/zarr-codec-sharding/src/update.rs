@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use zarr_traits::strided::{Cut, byte_len, zeroed};
+use zarr_traits::strided::{Cut, Destination, Dims, Source, Swap, byte_len, zeroed};
 use zarr_traits::update::{ChunkUpdate, EncodedInner, InnerChunks, JoinedObject, NewInner, SelectedPart};
-use zarr_traits::{
-    Bytes, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Span, Swap,
-};
+use zarr_traits::{Bytes, CodecError, CodecErrorKind, CodecResult, Region, Scratch, Span};
 
 use crate::NAME;
 use crate::codec::{Shard, outside, slice, to_usize};

@@ -3,8 +3,9 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use zarr_traits::Region;
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{Dims, Region, Source, Swap};
+use zarr_traits::strided::{Dims, Source, Swap};
 
 use crate::common::*;
 

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, EncodedSize, Repr};
 use zarr_traits::extension::{CodecEntry, Entry};
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{
-    ByteRange, CodecErrorKind, CodecResult, Destination, Dims, FillValue, Limits, Region, Scratch, Source,
-    Swap,
-};
+use zarr_traits::strided::{Destination, Dims, Source, Swap};
+use zarr_traits::{ByteRange, CodecErrorKind, CodecResult, FillValue, Limits, Region, Scratch};
 
 use crate::common::*;
 

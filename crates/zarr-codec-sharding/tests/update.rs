@@ -2,8 +2,9 @@
 
 use zarr_engine::Chain;
 use zarr_traits::serde_json::json;
+use zarr_traits::strided::Source;
 use zarr_traits::{
-    Bytes, CodecResult, Region, Scratch, Source,
+    Bytes, CodecResult, Region, Scratch,
     update::{EncodedInner, InnerChunks, InnerOrder, JoinedObject, NewInner, SelectedPart},
 };
 

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use zarr_traits::codec::{ArrayBytesCodec, Codec, EncodedSize, PartAccess, Repr};
-use zarr_traits::strided::{byte_len, bytes_of, bytes_of_mut};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Region, Scratch, Source, Swap,
-};
+use zarr_traits::strided::{Destination, Dims, Source, Swap, byte_len, bytes_of, bytes_of_mut};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch};
 use zfp_rs::{
     ZFP_MIN_EXP, ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpDimensionality, ZfpField,
     ZfpFieldMetadata, ZfpFieldMut, ZfpHeaderMask, ZfpScalar, ZfpScalarType,

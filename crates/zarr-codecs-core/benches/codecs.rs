@@ -10,8 +10,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use testing::{Noise, after_bytes, bytes, chain};
 use zarr_engine::Chain;
 use zarr_traits::serde_json::{Value, json};
+use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
-    Destination, FillValue, Region, Scratch, Source,
+    FillValue, Region, Scratch,
     heap::{Heap, Slot},
 };
 

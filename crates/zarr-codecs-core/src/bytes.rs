@@ -22,10 +22,8 @@ use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAcc
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::number::Numeric;
 use zarr_traits::serde_json::Value;
-use zarr_traits::strided::byte_len;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Layout, Region, Scratch, Source, Swap,
-};
+use zarr_traits::strided::{Destination, Source, Swap, byte_len};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Layout, Region, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry =

@@ -390,8 +390,8 @@ impl Kernel for CastValue {
 mod tests {
     use zarr_engine::Chain;
     use zarr_traits::serde_json::{Value, json};
-    use zarr_traits::strided::{Plain, bytes_of};
-    use zarr_traits::{CodecErrorKind, CodecResult, DataType, Scratch, Source, number::Beyond};
+    use zarr_traits::strided::{Plain, Source, bytes_of};
+    use zarr_traits::{CodecErrorKind, CodecResult, DataType, Scratch, number::Beyond};
 
     use super::*;
     use crate::testing::{Few, bytes, chain, decode, noted, open, open_filled, refused, to_hex};

@@ -23,10 +23,8 @@ use zarr_engine::Chain;
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::{Map, Value};
-use zarr_traits::strided::byte_len;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, FillValue, Region, Scratch, Source,
-};
+use zarr_traits::strided::{Destination, Dims, Source, byte_len};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, FillValue, Region, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("n5_default", CodecKind::ArrayBytes, build));
@@ -205,8 +203,8 @@ fn lengths(shape: &[u64]) -> CodecResult<Vec<u32>> {
 mod tests {
     use zarr_traits::extension::Spec;
     use zarr_traits::serde_json::json;
-    use zarr_traits::strided::bytes_of;
-    use zarr_traits::{Limits, Registry, Swap};
+    use zarr_traits::strided::{Swap, bytes_of};
+    use zarr_traits::{Limits, Registry};
 
     use super::*;
     use crate::CODECS;

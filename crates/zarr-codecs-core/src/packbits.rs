@@ -20,8 +20,8 @@ use std::sync::Arc;
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::number::Numeric;
-use zarr_traits::strided::byte_len;
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source, Swap};
+use zarr_traits::strided::{Destination, Source, Swap, byte_len};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("packbits", CodecKind::ArrayBytes, build));

@@ -18,9 +18,8 @@ use std::sync::Arc;
 use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Swap,
-};
+use zarr_traits::strided::{Destination, Dims, Source, Swap};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("reshape", CodecKind::ArrayArray, build));

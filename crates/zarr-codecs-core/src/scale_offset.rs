@@ -210,8 +210,8 @@ impl Kernel for Floats {
 #[cfg(feature = "bytes")]
 mod tests {
     use zarr_traits::serde_json::{Value, json};
-    use zarr_traits::strided::bytes_of;
-    use zarr_traits::{CodecErrorKind, DataType, FillValue, Scratch, Source, number::FloatFormat};
+    use zarr_traits::strided::{Source, bytes_of};
+    use zarr_traits::{CodecErrorKind, DataType, FillValue, Scratch, number::FloatFormat};
 
     use crate::testing::{Few, bytes, chain, decode, encode, golden, open, open_filled, refused, to_hex};
 

@@ -9,9 +9,10 @@ use zarr_traits::codec::{BytesBytesCodec, Codec, Repr};
 use zarr_traits::extension::{Configuration, Context, Note, Spec};
 use zarr_traits::number::{FloatFormat, Numeric};
 use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, ExtensionType, FillValue, Layout, Limits,
-    Region, Registry, Scratch, Source,
+    CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, Limits, Region,
+    Registry, Scratch,
 };
 
 /// Builds the chain for the `codecs` of a document, with its notes.

@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::{CodecError, CodecResult, Destination, Dims, Scratch, Source, Swap};
+use zarr_traits::strided::{Destination, Dims, Source, Swap};
+use zarr_traits::{CodecError, CodecResult, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("transpose", CodecKind::ArrayArray, build));
@@ -84,7 +85,8 @@ mod tests {
     use zarr_traits::codec::{Codec, Repr};
     use zarr_traits::extension::{Configuration, Context};
     use zarr_traits::serde_json::{Value, json};
-    use zarr_traits::{DataType, Destination, FillValue, Limits, Registry, Scratch, Source};
+    use zarr_traits::strided::{Destination, Source};
+    use zarr_traits::{DataType, FillValue, Limits, Registry, Scratch};
 
     use crate::testing::{bytes, chain, golden, noted, refused};
 

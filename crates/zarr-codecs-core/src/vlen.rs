@@ -4,8 +4,9 @@
 
 use std::ops::Range;
 
+use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source,
+    CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch,
     codec::{ArrayBytesCodec, EncodedSize, PartAccess, Repr, decode_elements, each_element},
 };
 

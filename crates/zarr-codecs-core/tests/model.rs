@@ -14,7 +14,8 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{Region, Scratch, Source, Swap};
+use zarr_traits::strided::{Source, Swap};
+use zarr_traits::{Region, Scratch};
 
 use crate::testing::{Noise, chain, decode_part, encode};
 

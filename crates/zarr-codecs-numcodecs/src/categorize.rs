@@ -21,9 +21,8 @@ use zarr_traits::codec::{
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::heap::Slot;
 use zarr_traits::serde_json::Value;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Region, Scratch, Source, Swap,
-};
+use zarr_traits::strided::{Destination, Dims, Source, Swap};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch};
 
 use crate::number::{Kind, Number, NumberType, Wide, with_number};
 use crate::stream::reserve;

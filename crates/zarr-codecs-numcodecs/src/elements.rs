@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use zarr_traits::serde_json::Value;
+use zarr_traits::strided::{Destination, Source, Swap};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source, Swap,
+    CodecError, CodecErrorKind, CodecResult, Region, Scratch,
     codec::{Repr, decode_elements},
 };
 

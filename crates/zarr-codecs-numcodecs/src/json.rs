@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, each_element};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source};
+use zarr_traits::strided::{Destination, Source};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
 use crate::elements::Elements;
 use crate::json_text::{Reader, Style};

@@ -19,7 +19,8 @@ use rmp::encode::{self, ValueWriteError};
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, each_element};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::{Number, Value};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source};
+use zarr_traits::strided::{Destination, Source};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
 use crate::elements::Elements;
 use crate::json_text::{DEPTH, Style, write_character};

@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use zarr_traits::serde_json::from_slice;
-use zarr_traits::{CodecError, CodecResult, Dims};
+use zarr_traits::strided::Dims;
+use zarr_traits::{CodecError, CodecResult};
 
 use crate::json_text::{Reader, Style};
 

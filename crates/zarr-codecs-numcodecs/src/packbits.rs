@@ -11,9 +11,8 @@ use zarr_traits::codec::{
     ArrayArrayCodec, BytesBytesCodec, Codec, CodecKind, Effect, EncodedSize, Repr, too_large,
 };
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, FillValue, Scratch, Source, Swap,
-};
+use zarr_traits::strided::{Destination, Dims, Source, Swap};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, FillValue, Scratch};
 
 use crate::stream::reserve;
 

@@ -25,10 +25,8 @@ use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, too_large};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::strided::byte_len;
-use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source, Swap,
-};
+use zarr_traits::strided::{Destination, Source, Swap, byte_len};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.pcodec", CodecKind::ArrayBytes, build));

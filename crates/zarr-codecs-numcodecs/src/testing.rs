@@ -7,9 +7,10 @@ use zarr_traits::codec::{ArrayBytesCodec, BytesBytesCodec, Codec, Repr};
 use zarr_traits::extension::{Configuration, Context, Spec};
 use zarr_traits::heap::{Heap, Slot};
 use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, ExtensionType, FillValue, Layout, Limits,
-    Region, Registry, Scratch, Source,
+    CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, Limits, Region,
+    Registry, Scratch,
 };
 
 use crate::CODECS;

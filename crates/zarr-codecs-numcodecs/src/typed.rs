@@ -121,7 +121,8 @@ impl<F: Filter> BytesBytesCodec for BytesFilter<F> {
 #[cfg(test)]
 mod tests {
     use zarr_traits::serde_json::{Value, from_str, json};
-    use zarr_traits::{CodecErrorKind, DataType, Destination, FillValue, Source};
+    use zarr_traits::strided::{Destination, Source};
+    use zarr_traits::{CodecErrorKind, DataType, FillValue};
 
     use super::*;
     use crate::testing::{build, decode, decodes, encode, hex, repr, survives, to_hex};

@@ -16,7 +16,8 @@ use zarr_traits::codec::{
 };
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source};
+use zarr_traits::strided::{Destination, Dims, Source};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
 use crate::number::NumberType;
 use crate::{json_number, object};

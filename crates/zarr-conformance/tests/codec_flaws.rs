@@ -11,6 +11,7 @@ use std::sync::Arc;
 use zarr_conformance::Failures;
 use zarr_conformance::codec::{Subject, check};
 use zarr_traits::serde_json::{Value, json};
+use zarr_traits::strided::{Destination, Dims, Source, Swap};
 use zarr_traits::{codec::*, extension::*, partial::*, *};
 
 /// The flaw of a codec, from its configuration.

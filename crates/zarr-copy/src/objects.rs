@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use futures_util::future::Either;
 use futures_util::{Stream, StreamExt, TryStreamExt, future, stream};
 use zarr_array::traits::store::Listed;
-use zarr_array::traits::{Dims, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
+use zarr_array::traits::strided::Dims;
+use zarr_array::traits::{Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Array, node};
 use zarr_hierarchy::objects::{Moved, Transfer, TransferError, listed};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use zarr_engine::Chain;
+use zarr_strided::{Destination, Dims, Source, Swap};
 use zarr_traits::codec::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Effect, EncodedSize, PartAccess,
     Repr, too_large,
@@ -10,8 +11,7 @@ use zarr_traits::codec::{
 use zarr_traits::extension::{CodecEntry, Context, Entry, Spec};
 use zarr_traits::serde_json::{self, json};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, FillValue, Limits, Region,
-    Registry, Scratch, Source, Swap,
+    CodecError, CodecErrorKind, CodecResult, DataType, FillValue, Limits, Region, Registry, Scratch,
 };
 
 /// Stores the elements as they are; refuses chunks of odd length.

@@ -1,6 +1,7 @@
 //! The shapes of chunks and shards of a new array for which none are given.
 
-use zarr_traits::{DataType, Dims};
+use zarr_traits::DataType;
+use zarr_traits::strided::Dims;
 
 /// Arrays of up to this many bytes are one chunk.
 const ONE_CHUNK: u64 = 1 << 20;

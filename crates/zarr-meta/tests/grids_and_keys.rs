@@ -8,7 +8,8 @@ use crate::common::{base, check, open};
 use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Registry};
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess};
 use zarr_traits::extension::{ChunkGridEntry, CodecEntry, Entry};
-use zarr_traits::{ChunkGrid, ChunkRun, CodecError, CodecResult, Destination, Region, Scratch, Source};
+use zarr_traits::strided::{Destination, Source};
+use zarr_traits::{ChunkGrid, ChunkRun, CodecError, CodecResult, Region, Scratch};
 
 fn grid(configuration: &str) -> String {
     format!(r#"{{"name":"regular","configuration":{configuration}}}"#)

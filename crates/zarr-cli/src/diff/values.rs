@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::{Document, Value};
-use zarr_array::traits::{Dims, RegularGrid};
+use zarr_array::traits::RegularGrid;
+use zarr_array::traits::strided::Dims;
 use zarr_array::{DataType, Limits};
 
 use super::report::Node;

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::sync::Mutex;
 
 use zarr_array::blocking::Array;
-use zarr_array::traits::{Dims, Key};
+use zarr_array::traits::Key;
+use zarr_array::traits::strided::Dims;
 use zarr_array::{ArrayError, ArrayErrorKind, ArrayResult, DataType};
 
 use super::{Finding, Weight};

@@ -7,9 +7,10 @@ use zarr_engine::Chain;
 use zarr_traits::codec::Repr;
 use zarr_traits::extension::{Context, Entry, Note, Spec};
 use zarr_traits::serde_json::{Value, json};
+use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
-    ByteRange, Bytes, CodecError, CodecResult, DataType, Destination, Fetching, FillValue, Limits, Region,
-    Registry, Scratch, Source,
+    ByteRange, Bytes, CodecError, CodecResult, DataType, Fetching, FillValue, Limits, Region, Registry,
+    Scratch,
 };
 
 pub(crate) const FETCHING: Fetching = Fetching::new(4096, 1 << 20, 1);

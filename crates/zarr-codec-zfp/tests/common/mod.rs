@@ -5,8 +5,8 @@ use zarr_engine::Chain;
 use zarr_traits::codec::Repr;
 use zarr_traits::extension::{Context, Note, Spec};
 use zarr_traits::serde_json::Value;
-use zarr_traits::strided::bytes_of;
-use zarr_traits::{CodecResult, DataType, Destination, FillValue, Limits, Region, Registry, Scratch, Source};
+use zarr_traits::strided::{Destination, Source, bytes_of};
+use zarr_traits::{CodecResult, DataType, FillValue, Limits, Region, Registry, Scratch};
 
 pub(crate) fn open(
     name: &str,

@@ -14,7 +14,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{Destination, Region, Scratch, Source};
+use zarr_traits::strided::{Destination, Source};
+use zarr_traits::{Region, Scratch};
 
 use crate::testing::{Noise, after_bytes, chain};
 

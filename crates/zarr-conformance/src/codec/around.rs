@@ -8,10 +8,9 @@ use zarr_traits::codec::{
 };
 use zarr_traits::extension::{CodecEntry, Entry};
 use zarr_traits::serde_json::{Map, Value};
-use zarr_traits::strided::{byte_len, swap_in_place};
+use zarr_traits::strided::{Destination, Source, Swap, byte_len, swap_in_place};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, Destination, ExtensionType, FillValue, Layout, Region,
-    Scratch, Source, Swap,
+    CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, Region, Scratch,
 };
 
 /// A codec to little-endian elements, which a chain knows how to read in parts.

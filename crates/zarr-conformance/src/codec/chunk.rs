@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use zarr_engine::Chain;
+use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
-    CodecErrorKind, CodecResult, DataType, Destination, FillValue, Layout, Region, Scratch, Source,
+    CodecErrorKind, CodecResult, DataType, FillValue, Layout, Region, Scratch,
     codec::Repr,
     heap::{Heap, Slot},
 };

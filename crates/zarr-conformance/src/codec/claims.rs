@@ -1,7 +1,8 @@
 //! Checks of what a codec says of itself, on which the chain relies without asking it again.
 
 use zarr_traits::codec::{ArrayArrayCodec, ArrayBytesCodec, Codec, Effect, EncodedSize, PartAccess};
-use zarr_traits::{Destination, Dims, Fetching, Scratch, Source, Swap};
+use zarr_traits::strided::{Destination, Dims, Source, Swap};
+use zarr_traits::{Fetching, Scratch};
 
 use super::chunk::{Chunk, Worker};
 use super::part::regions;

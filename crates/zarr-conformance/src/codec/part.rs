@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use zarr_engine::Chain;
+use zarr_traits::strided::Destination;
 use zarr_traits::{
-    CodecResult, Destination, Fetching, Region, Scratch,
+    CodecResult, Fetching, Region, Scratch,
     codec::{BytesBytesCodec, Codec, Effect},
     partial::Known,
 };

@@ -1,7 +1,8 @@
 //! Checks of sizes: declared encoded sizes, and the room of a decoder.
 
+use zarr_traits::strided::Dims;
 use zarr_traits::{
-    CodecErrorKind, Dims,
+    CodecErrorKind,
     codec::{BytesBytesCodec, Codec, EncodedSize},
 };
 

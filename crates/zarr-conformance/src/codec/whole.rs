@@ -1,9 +1,9 @@
 //! Checks of whole chunks: round trips, from and to memory of any layout.
 
 use zarr_engine::Chain;
-use zarr_traits::strided::StridedError;
+use zarr_traits::strided::{Destination, Source, StridedError, Swap};
 use zarr_traits::{
-    Destination, FillValue, Region, Source, Swap,
+    FillValue, Region,
     codec::{Codec, Effect, Repr},
 };
 

@@ -20,9 +20,9 @@ use zarr_traits::codec::{
     Repr,
 };
 use zarr_traits::extension::{CodecEntry, Entry, TransformerEntry};
+use zarr_traits::strided::{Destination, Dims, Source};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Layout, Prefix, Region, Scratch, Source,
-    Storage, StorageTransformer,
+    CodecError, CodecErrorKind, CodecResult, Layout, Prefix, Region, Scratch, Storage, StorageTransformer,
 };
 
 pub const BASE: [(&str, &str); 9] = [

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 use zarr_traits::extension::{Configuration, Context};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Layout, Limits, Swap};
+use zarr_traits::strided::Swap;
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Layout, Limits};
 
 use super::{Field, Form};
 use crate::types::element_size;
