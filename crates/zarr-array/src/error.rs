@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use zarr_engine::run::Stop;
 use zarr_meta::{MetaError, MetaErrorKind};
-use zarr_strided::StridedError;
-use zarr_traits::{CodecError, CodecErrorKind, Dims, Key, StoreError, StoreErrorKind};
+use zarr_strided::{Dims, StridedError};
+use zarr_traits::{CodecError, CodecErrorKind, Key, StoreError, StoreErrorKind};
 
 /// The kind of an error, which tells what the caller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,8 +14,7 @@ use zarr_array::traits::extension::{
     TransformerEntry,
 };
 use zarr_array::traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, ExtensionType, Key, Layout, Prefix, Scratch,
-    Source, StorageTransformer, Swap,
+    CodecError, CodecErrorKind, CodecResult, ExtensionType, Key, Layout, Prefix, Scratch, StorageTransformer,
 };
 use zarr_array::{
     ArrayError, ArrayErrorKind, ArrayMeta, DataType, Diagnostic, FillValue, Limits, NdVec, OpenOptions,
@@ -23,6 +22,7 @@ use zarr_array::{
 };
 use zarr_conformance::instruments::Counting;
 use zarr_store::{MemoryStore, Prefixed};
+use zarr_strided::{Destination, Dims, Source, Swap};
 
 /// An extension of these tests for each extension point.
 const OWN: &[Entry] = &[

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use zarr_array::standard;
 use zarr_array::traits::codec::Repr;
 use zarr_array::traits::extension::{Context, Spec};
-use zarr_array::traits::{Destination, FillValue, Limits, Region, Scratch, Source};
+use zarr_array::traits::{FillValue, Limits, Region, Scratch};
 use zarr_engine::Chain;
+use zarr_strided::{Destination, Source};
 
 /// Fields `x` (int16), `p` (`a`: two int16, `b`: uint8) and `z` (complex64).
 fn fields() -> Value {

@@ -13,13 +13,13 @@ use zarr_array::traits::extension::{CodecEntry, Entry, KeyEncodingEntry};
 use zarr_array::traits::partial::{ChunkRead, InnerPart, Known, Piece, PieceDecode};
 use zarr_array::traits::store::Listed;
 use zarr_array::traits::{
-    ByteRange, CodecError, CodecResult, Destination, Dims, Fetching, FillValue, Key, KeyEncoding, Prefix,
-    Region, Scratch, Source, Span,
+    ByteRange, CodecError, CodecResult, Fetching, FillValue, Key, KeyEncoding, Prefix, Region, Scratch, Span,
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, Registry, Storage, block_on, standard};
 use zarr_conformance::instruments::Counting;
 use zarr_engine::Chain;
 use zarr_store::MemoryStore;
+use zarr_strided::{Destination, Dims, Source};
 
 /// Adds one to every element, and can do so for a part of a chunk.
 #[derive(Debug)]

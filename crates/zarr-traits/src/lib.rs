@@ -27,7 +27,6 @@ pub use bytes::Bytes;
 pub use serde_json;
 pub use zarr_number as number;
 pub use zarr_strided as strided;
-pub use zarr_strided::{Destination, Dims, Source, Swap};
 
 pub use dtype::{DataType, ExtensionType, Layout};
 pub use error::{CodecError, CodecErrorKind, CodecResult, StoreError, StoreErrorKind, StoreResult};
@@ -39,7 +38,7 @@ pub use key::{Key, Prefix};
 pub use key_encoding::{CoreKeyEncoding, KeyEncoding};
 pub use limits::Limits;
 pub use range::{ByteRange, Fetching, Span};
-pub use region::{Region, byte_len, inverse, permute};
+pub use region::Region;
 pub use scratch::{Buffer, Scratch};
 pub use storage::{Reply, Storage};
 pub use transformer::StorageTransformer;

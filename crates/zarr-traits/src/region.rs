@@ -4,8 +4,6 @@ use std::fmt;
 
 use zarr_strided::Dims;
 
-use crate::error::CodecResult;
-
 /// A box of elements: its start and its length in each dimension.
 ///
 /// A built region is always consistent: start and shape have the same rank, and no end exceeds `u64`.
@@ -84,24 +82,6 @@ impl fmt::Display for Region {
         let ranges = self.start.iter().zip(self.shape.iter()).map(|(start, len)| *start..start + len);
         f.debug_list().entries(ranges).finish()
     }
-}
-
-/// [`Dims::permuted`] of a slice.
-pub fn permute(values: &[u64], order: &[u64]) -> Option<Dims> {
-    Dims::from(values).permuted(order)
-}
-
-/// [`Dims::inverse`] of a slice.
-pub fn inverse(order: &[u64]) -> Option<Dims> {
-    Dims::from(order).inverse()
-}
-
-/// [`zarr_strided::byte_len`] with the error of codecs.
-///
-/// # Errors
-/// [`LimitExceeded`](crate::CodecErrorKind::LimitExceeded) if the number exceeds the address space.
-pub fn byte_len(shape: &[u64], size: usize) -> CodecResult<usize> {
-    Ok(zarr_strided::byte_len(shape, size)?)
 }
 
 #[cfg(test)]

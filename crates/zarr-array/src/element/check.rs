@@ -25,7 +25,7 @@ pub(crate) fn check_size(bytes: usize, limit: u64) -> ArrayResult<()> {
 
 /// Returns zeroed memory for elements of `size` bytes.
 pub(crate) fn fresh<M: Plain>(shape: &[u64], size: usize, limit: u64) -> ArrayResult<Vec<M>> {
-    let bytes = zarr_traits::byte_len(shape, size)?;
+    let bytes = zarr_strided::byte_len(shape, size)?;
     check_size(bytes, limit)?;
     Ok(zarr_strided::zeroed(bytes / size_of::<M>().max(1))?)
 }

@@ -2,8 +2,9 @@
 //! indexes.
 
 use futures_util::{StreamExt, stream};
+use zarr_strided::Dims;
 use zarr_traits::{
-    BoxFuture, Dims, Key, Region, RegularGrid, Span,
+    BoxFuture, Key, Region, RegularGrid, Span,
     partial::{Piece, PieceDecode},
 };
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_engine::run::{ATTEMPTS, BackOff};
 use zarr_meta::{Documents, Ignore, NodeMeta};
+use zarr_strided::Dims;
 use zarr_traits::{
-    Dims, Key, StoreErrorKind, Version,
+    Key, StoreErrorKind, Version,
     store::{Listed, Outcome},
 };
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{Dims, Key, Storage, Version};
+use zarr_strided::Dims;
+use zarr_traits::{Key, Storage, Version};
 
 use crate::error::ArrayResult;
 use crate::io::versioned::Versioned;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use zarr_engine::run::{Place, Progress};
 use zarr_engine::{Chain, Gate};
+use zarr_strided::Dims;
 use zarr_traits::{
-    ChunkGrid, DataType, Dims, Fetching, FillValue, Key, KeyEncoding, Limits, Prefix, RegularGrid, Scratch,
+    ChunkGrid, DataType, Fetching, FillValue, Key, KeyEncoding, Limits, Prefix, RegularGrid, Scratch,
     Storage, StoreResult,
     heap::Heap,
     update::{InnerChunks, InnerOrder},

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_engine::run::{PART, unpoisoned};
+use zarr_strided::Source;
 use zarr_traits::{
-    Buffer, Bytes, Region, Scratch, Source,
+    Buffer, Bytes, Region, Scratch,
     update::{ChunkUpdate, EncodedInner, JoinedObject, NewInner},
 };
 

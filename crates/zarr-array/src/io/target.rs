@@ -1,6 +1,6 @@
 //! A selection resolved against an array: its shape, its plan, and the order of its elements.
 
-use zarr_traits::{Dims, byte_len};
+use zarr_strided::{Dims, byte_len};
 
 use crate::error::{ArrayError, ArrayResult};
 use crate::io::core::Core;

@@ -6,8 +6,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use zarr_engine::run::unpoisoned;
+use zarr_strided::Dims;
+use zarr_traits::Version;
 use zarr_traits::partial::Known;
-use zarr_traits::{Dims, Version};
 
 /// The default size of the cache of shard indexes in bytes.
 pub(crate) const BYTES: usize = 32 << 20;

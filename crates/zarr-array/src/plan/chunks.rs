@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{ChunkGrid, Dims, Region};
+use zarr_strided::Dims;
+use zarr_traits::{ChunkGrid, Region};
 
 use crate::error::{ArrayError, ArrayResult};
 use crate::plan::{Layout, Plan};

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_strided::{Destination, Source, Swap};
-use zarr_traits::Dims;
+use zarr_strided::{Destination, Dims, Source, Swap};
 
 use crate::error::ArrayResult;
 use crate::plan::Plan;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use zarr_traits::{Dims, Region};
+use zarr_strided::Dims;
+use zarr_traits::Region;
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::plan::one_or_many::OneOrMany;

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_strided::Cut;
-use zarr_traits::Dims;
+use zarr_strided::{Cut, Dims};
 
 use crate::error::ArrayResult;
 use crate::plan::order::Order;

@@ -18,8 +18,8 @@ mod side;
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_strided::Cuts;
-use zarr_traits::{ChunkGrid, Dims, Region};
+use zarr_strided::{Cuts, Dims};
+use zarr_traits::{ChunkGrid, Region};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::plan::one_or_many::OneOrMany;

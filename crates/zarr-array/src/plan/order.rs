@@ -1,7 +1,6 @@
 //! The order of the elements of a selection, where it differs from that of the plan.
 
-use zarr_strided::{Destination, Input, Plain, bytes_of, bytes_of_mut, zeroed};
-use zarr_traits::byte_len;
+use zarr_strided::{Destination, Input, Plain, byte_len, bytes_of, bytes_of_mut, zeroed};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 

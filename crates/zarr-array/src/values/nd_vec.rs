@@ -3,8 +3,7 @@
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-use zarr_strided::{View, ViewMut};
-use zarr_traits::Dims;
+use zarr_strided::{Dims, View, ViewMut};
 
 use super::position::Position;
 use crate::error::{ArrayError, ArrayResult};

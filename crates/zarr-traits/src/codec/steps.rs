@@ -41,7 +41,7 @@ pub fn too_large() -> CodecError {
 /// not contiguous. With this function an array → array codec that keeps the order of elements needs no other code.
 ///
 /// ```
-/// # use zarr_traits::{codec::*, extension::*, *};
+/// # use zarr_traits::{codec::*, extension::*, strided::{Destination, Source}, *};
 /// fn negate(src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
 ///     with_dense(&src, dst, scratch, |src, dst, _| {
 ///         for (from, to) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0) {

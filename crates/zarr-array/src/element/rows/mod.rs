@@ -6,8 +6,8 @@ mod pod;
 mod row;
 
 use zarr_meta::types::{Field, StructType};
-use zarr_strided::{Destination, Source, Swap, bytes_of, bytes_of_mut, zeroed};
-use zarr_traits::{DataType, Dims, FillValue, byte_len};
+use zarr_strided::{Destination, Dims, Source, Swap, byte_len, bytes_of, bytes_of_mut, zeroed};
+use zarr_traits::{DataType, FillValue};
 
 use crate::element::check::check_element;
 use crate::element::{Element, Form, WriteElement};

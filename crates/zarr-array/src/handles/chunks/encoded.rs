@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use zarr_engine::run::caught;
-use zarr_strided::Destination;
+use zarr_strided::{Destination, Dims, byte_len};
 use zarr_traits::codec::EncodedSize;
 use zarr_traits::partial::{Known, PieceDecode};
 use zarr_traits::store::ReadVersion;
-use zarr_traits::{ByteRange, Bytes, Dims, Key, Region, RegularGrid, Scratch, Span, byte_len};
+use zarr_traits::{ByteRange, Bytes, Key, Region, RegularGrid, Scratch, Span};
 
 use crate::error::{ArrayError, ArrayResult};
 use crate::handles::array::Array;

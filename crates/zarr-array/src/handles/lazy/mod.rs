@@ -6,8 +6,8 @@ mod part;
 use std::marker::PhantomData;
 
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use zarr_strided::{Source, bytes_of, bytes_of_mut};
-use zarr_traits::{DataType, block_on, byte_len};
+use zarr_strided::{Source, byte_len, bytes_of, bytes_of_mut};
+use zarr_traits::{DataType, block_on};
 
 use crate::element::check::{check_size, fresh};
 use crate::element::{Element, Form, WriteElement};

@@ -6,9 +6,9 @@ pub(crate) mod opened;
 pub(crate) mod parts;
 
 use zarr_engine::run::caught;
+use zarr_strided::Dims;
 use zarr_traits::{
-    Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Fetching, Key, Region, Scratch, Span, StoreError,
-    Version,
+    Buffer, ByteRange, CodecError, CodecErrorKind, Fetching, Key, Region, Scratch, Span, StoreError, Version,
     codec::EncodedSize,
     partial::{ChunkRead, Piece, PieceDecode},
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion, Stored},
@@ -344,7 +344,7 @@ impl Core {
 
     /// Checks that a chunk to decode does not exceed the limits.
     pub(crate) fn check_chunk(&self, shape: &[u64]) -> ArrayResult<()> {
-        let bytes = zarr_traits::byte_len(shape, self.size)? as u64;
+        let bytes = zarr_strided::byte_len(shape, self.size)? as u64;
         if bytes <= self.limits.chunk_bytes {
             return Ok(());
         }

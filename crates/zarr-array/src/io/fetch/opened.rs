@@ -1,7 +1,8 @@
 //! The shared state of the blocks of one chunk: the index of its object, which is read once.
 
+use zarr_strided::Dims;
 use zarr_traits::partial::Known;
-use zarr_traits::{Dims, Key, Region};
+use zarr_traits::{Key, Region};
 
 use crate::error::ArrayResult;
 use crate::io::core::Core;

@@ -9,8 +9,8 @@ mod sizes;
 use std::sync::Arc;
 
 use zarr_engine::run::run;
-use zarr_strided::{Destination, Output, Plain, ViewMut, bytes_of_mut};
-use zarr_traits::{BoxFuture, Dims, block_on, heap::Heap};
+use zarr_strided::{Destination, Dims, Output, Plain, ViewMut, bytes_of_mut};
+use zarr_traits::{BoxFuture, block_on, heap::Heap};
 
 use crate::element::Element;
 use crate::element::check::{check_element, fresh};

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_engine::run::PART;
-use zarr_strided::Destination;
+use zarr_strided::{Destination, Dims, byte_len};
 use zarr_traits::{
-    Dims, Key, Region, Scratch, Version, byte_len,
+    Key, Region, Scratch, Version,
     heap::Heap,
     partial::{Piece, PieceDecode},
 };

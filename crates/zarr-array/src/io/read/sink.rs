@@ -1,7 +1,6 @@
 //! Where a read puts its elements.
 
-use zarr_strided::{Destination, Output};
-use zarr_traits::Dims;
+use zarr_strided::{Destination, Dims, Output};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::plan::{Pick, Plan, Tile};

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use zarr_engine::KeyGuard;
 use zarr_engine::run::{self, Attempt, Cells, SMALL, caught, unpoisoned};
-use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
+use zarr_strided::{Destination, Dims, Input, Source, Swap, byte_len, swap_in_place};
 use zarr_traits::heap::Heap;
 use zarr_traits::store::{Answer, Op, Outcome, Put, PutMode, ReadVersion};
-use zarr_traits::{Buffer, Bytes, Dims, Key, Region, Scratch, Version, byte_len, inverse, permute};
+use zarr_traits::{Buffer, Bytes, Key, Region, Scratch, Version};
 
 use super::ranges::{Ranges, spans};
 use super::values::Values;
@@ -388,7 +388,7 @@ impl Write {
         if absence.is_some() || selected.steps.iter().any(|step| *step != 1) {
             return Ok(None);
         }
-        let stored = permute(shape, &order).zip(selected.part.permute(&order)).ok_or_else(no_order)?;
+        let stored = shape.permuted(&order).zip(selected.part.permute(&order)).ok_or_else(no_order)?;
         // Before any offset is calculated: the shape may be of any size.
         let size = byte_len(shape, core.size)? as u64;
         let Some(spans) = spans(&stored.0, &stored.1, core.size as u64, size) else { return Ok(None) };
@@ -406,8 +406,8 @@ impl Write {
         condition: Condition,
     ) -> ArrayResult<Change> {
         let core = &*self.core;
-        let stored = permute(&cell.shape, &order).ok_or_else(no_order)?;
-        let back = inverse(&order).ok_or_else(no_order)?;
+        let stored = cell.shape.permuted(&order).ok_or_else(no_order)?;
+        let back = order.inverse().ok_or_else(no_order)?;
         let view = Destination::dense(&mut object, &stored, core.size)?.permute(&back)?;
         self.values(cell).put_into(view, swap)?;
         let mut fill = core.fill_element.bytes().to_vec();

@@ -7,8 +7,8 @@ mod values;
 use std::sync::Arc;
 
 use zarr_engine::run::run;
-use zarr_strided::{Input, Source, View};
-use zarr_traits::{BoxFuture, Bytes, Dims, Version, block_on, heap::Heap};
+use zarr_strided::{Dims, Input, Source, View};
+use zarr_traits::{BoxFuture, Bytes, Version, block_on, heap::Heap};
 
 use crate::element::WriteElement;
 use crate::element::check::check_element;

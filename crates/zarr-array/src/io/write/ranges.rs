@@ -1,6 +1,7 @@
 //! The ranges of an uncompressed chunk that a write changes.
 
-use zarr_traits::{Bytes, Dims, Region, Span};
+use zarr_strided::Dims;
+use zarr_traits::{Bytes, Region, Span};
 
 /// The least number of bytes of the object for each range. With more ranges it is cheaper to write the object whole.
 const SPREAD: u64 = 4096;

@@ -1,7 +1,7 @@
 //! The elements of a write, and their places in the chunks.
 
-use zarr_strided::{Destination, Input, Source, Swap};
-use zarr_traits::{Bytes, Dims, Region, Scratch, byte_len, partial::Known, update::SelectedPart};
+use zarr_strided::{Destination, Dims, Input, Source, Swap, byte_len};
+use zarr_traits::{Bytes, Region, Scratch, partial::Known, update::SelectedPart};
 
 use crate::error::ArrayResult;
 use crate::io::core::Core;
