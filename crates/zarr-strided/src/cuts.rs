@@ -325,15 +325,22 @@ pub struct Tiles<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-impl<'a> Tiles<'a> {
-    pub(crate) fn new(all: Destination<'a>, cuts: Cuts) -> Result<Self, StridedError> {
-        let (first, layout) = all.into_parts();
+impl<'a> Destination<'a> {
+    /// Cuts the view into a grid of cells that threads may fill at the same time.
+    ///
+    /// # Errors
+    ///
+    /// If the shape of `cuts` differs from this shape, or the grid has too many cells.
+    pub fn split(self, cuts: Cuts) -> Result<Tiles<'a>, StridedError> {
+        let (first, layout) = self.into_parts();
         // SAFETY: the elements belonged to a destination that this call consumed. Cells borrow the tiles, and the tiles
         // borrow the memory.
         let grid = unsafe { Grid::new(first, layout, cuts)? };
         Ok(Tiles { grid, memory: PhantomData })
     }
+}
 
+impl Tiles<'_> {
     /// Takes cell number `cell`, counted in C order of the grid. Returns `None` if there is no such cell or it is
     /// already taken.
     pub fn take(&self, cell: u64) -> Option<Destination<'_>> {

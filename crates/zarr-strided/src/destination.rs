@@ -4,7 +4,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::slice;
 
-use crate::cuts::{Cuts, Tiles};
 use crate::layout::Layout;
 use crate::{Plain, Source, StridedError, Swap, bytes_of_mut, copy, fill, places};
 
@@ -234,17 +233,19 @@ impl<'a> Destination<'a> {
         Ok(())
     }
 
-    /// Cuts the view into a grid of cells that threads may fill at the same time.
+    pub(crate) fn into_parts(self) -> (*mut u8, Layout) {
+        (self.first, self.layout)
+    }
+}
+
+impl Source<'_> {
+    /// Writes the elements to `out`, in C order.
     ///
     /// # Errors
     ///
-    /// If the shape of `cuts` differs from this shape, or the grid has too many cells.
-    pub fn split(self, cuts: Cuts) -> Result<Tiles<'a>, StridedError> {
-        Tiles::new(self, cuts)
-    }
-
-    pub(crate) fn into_parts(self) -> (*mut u8, Layout) {
-        (self.first, self.layout)
+    /// If `out` has another length, or the element size is not a multiple of the unit of `swap`.
+    pub fn write_to(&self, out: &mut [u8], swap: Swap) -> Result<(), StridedError> {
+        Destination::dense(out, self.shape(), self.size())?.put(self.clone(), swap)
     }
 }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::slice;
 
 use crate::layout::Layout;
-use crate::{Destination, Plain, StridedError, Swap, bytes_of, copy, fill, places};
+use crate::{Plain, StridedError, Swap, bytes_of, copy, fill, places};
 
 /// A read-only view of elements: a box with any strides in borrowed bytes.
 ///
@@ -183,15 +183,6 @@ impl<'a> Source<'a> {
         // SAFETY: the copy has written all `len` bytes.
         unsafe { out.set_len(out.len() + len) };
         Ok(())
-    }
-
-    /// Writes the elements to `out`, in C order.
-    ///
-    /// # Errors
-    ///
-    /// If `out` has another length, or the element size is not a multiple of the unit of `swap`.
-    pub fn write_to(&self, out: &mut [u8], swap: Swap) -> Result<(), StridedError> {
-        Destination::dense(out, self.shape(), self.size())?.put(self.clone(), swap)
     }
 
     /// Copies the elements to any places of `bytes`: element `[i, j, …]` to `places[0][i] + places[1][j] + …`, counted
