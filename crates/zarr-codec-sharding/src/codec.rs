@@ -2,38 +2,18 @@
 
 use std::sync::Arc;
 
-use zarr_engine::Chain;
-use zarr_traits::strided::{Destination, Dims, Source};
+use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Fetching, FillValue, Region, Scratch, Span,
+    CodecResult, Fetching, Region, Scratch,
     codec::{ArrayBytesCodec, EncodedSize, PartAccess},
     partial::{ChunkRead, Known},
     update::{ChunkUpdate, InnerChunks, InnerOrder, SelectedPart},
 };
 
-use crate::index::Layout;
 use crate::inner::{Overlap, Touched};
 use crate::read::ShardRead;
+use crate::shard::{Shard, outside, slice};
 use crate::update::{ShardUpdate, append};
-
-/// The data shared by the codec, its readers and its writers.
-#[derive(Debug)]
-pub(crate) struct Shard {
-    /// The shape of inner chunks; no length is 0.
-    pub(crate) chunk: Dims,
-    /// The fill value of missing inner chunks.
-    pub(crate) fill: FillValue,
-    /// The codecs of inner chunks.
-    pub(crate) inner: Arc<Chain>,
-    /// The codecs of the index.
-    pub(crate) index: Chain,
-    /// Whether the index is at the start of the object.
-    pub(crate) at_start: bool,
-    /// The most bytes of a decoded index.
-    pub(crate) index_limit: u64,
-    /// The most bytes of an object.
-    pub(crate) object_limit: u64,
-}
 
 #[derive(Debug)]
 pub(crate) struct Sharding(pub(crate) Arc<Shard>);
@@ -112,26 +92,4 @@ impl ArrayBytesCodec for Sharding {
         let layout = self.0.layout(shape).ok().filter(|_| picks.part.is_inside(shape))?;
         Some(Box::new(ShardUpdate::new(self.0.clone(), layout, picks, how)?))
     }
-}
-
-impl Shard {
-    /// Returns the most bytes of an encoded shard.
-    pub(crate) fn object_bound(&self, layout: &Layout) -> Option<u64> {
-        let one = self.inner.encoded_size(&self.chunk).bound()?;
-        one.checked_mul(layout.len())?.checked_add(layout.index_len)
-    }
-}
-
-pub(crate) fn slice(src: &[u8], span: Span) -> Option<&[u8]> {
-    let start = to_usize(span.offset)?;
-    src.get(start..start.checked_add(to_usize(span.len)?)?)
-}
-
-pub(crate) fn to_usize(n: u64) -> Option<usize> {
-    usize::try_from(n).ok()
-}
-
-/// Returns the error for a state that earlier checks exclude.
-pub(crate) fn outside() -> CodecError {
-    CodecError::new(CodecErrorKind::InvalidArgument, "the part is not inside the shard")
 }

@@ -3,8 +3,8 @@
 use zarr_traits::strided::{Destination, Dims, Source, bytes_of_mut, zeroed};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch, Span, codec::EncodedSize};
 
-use crate::codec::Shard;
 use crate::inner::Touched;
+use crate::shard::Shard;
 
 /// The offset and the length of a missing inner chunk.
 pub(crate) const MISSING: u64 = u64::MAX;
@@ -34,6 +34,12 @@ impl Layout {
 }
 
 impl Shard {
+    /// Returns the most bytes of an encoded shard.
+    pub(crate) fn object_bound(&self, layout: &Layout) -> Option<u64> {
+        let one = self.inner.encoded_size(&self.chunk).bound()?;
+        one.checked_mul(layout.len())?.checked_add(layout.index_len)
+    }
+
     /// Returns the layout of a shard of `shape`.
     ///
     /// # Errors

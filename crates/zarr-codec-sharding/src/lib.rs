@@ -7,6 +7,7 @@ mod index;
 mod inner;
 mod open;
 mod read;
+mod shard;
 mod update;
 
 use zarr_traits::codec::CodecKind;

@@ -8,8 +8,9 @@ use zarr_traits::extension::{Configuration, Context};
 use zarr_traits::strided::Dims;
 use zarr_traits::{CodecError, CodecResult, DataType, FillValue};
 
-use crate::codec::{Shard, Sharding};
+use crate::codec::Sharding;
 use crate::index::MISSING;
+use crate::shard::Shard;
 
 /// Builds the codec from its configuration.
 pub(crate) fn build(

@@ -11,9 +11,9 @@ use zarr_traits::{
 };
 
 use crate::NAME;
-use crate::codec::{Shard, outside};
 use crate::index::{Entries, Layout};
 use crate::inner::{Overlap, Touched};
+use crate::shard::{Shard, outside};
 
 /// A read that touches at least this share of the inner chunks reads the whole object.
 const MOST: (u64, u64) = (3, 4);

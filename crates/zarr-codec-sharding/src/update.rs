@@ -7,9 +7,9 @@ use zarr_traits::update::{ChunkUpdate, EncodedInner, InnerChunks, JoinedObject, 
 use zarr_traits::{Bytes, CodecError, CodecErrorKind, CodecResult, Region, Scratch, Span};
 
 use crate::NAME;
-use crate::codec::{Shard, outside, slice, to_usize};
 use crate::index::{Entries, Layout, MISSING};
 use crate::inner::Touched;
+use crate::shard::{Shard, outside, slice, to_usize};
 
 #[derive(Debug)]
 pub(crate) struct ShardUpdate {
