@@ -12,6 +12,7 @@ mod redirects;
 mod scheme;
 mod trace;
 mod traced;
+mod url;
 #[cfg(feature = "zip")]
 pub mod zip;
 
@@ -20,7 +21,7 @@ pub use consolidated::Consolidated;
 pub use durability::Durability;
 pub use location::{
     Access, Located, OpenAdapter, OpenRoot, OpenRootShared, PathEncoding, Scheme, Schemes, names_of,
-    percent_decoded, redacted, scheme_of, split_adapters, split_node,
+    split_node,
 };
 pub use memory::MemoryStore;
 pub use pause::pause;
@@ -29,3 +30,4 @@ pub use redirects::Redirects;
 pub use scheme::SCHEMES;
 pub use trace::{Trace, TracedRequest, Underway};
 pub use traced::Traced;
+pub use url::{percent_decoded, redacted, scheme_of, split_adapters};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use zarr_traits::{StoreError, StoreErrorKind};
 
-use crate::redacted;
+use crate::url::redacted;
 
 /// The hosts to which a web server may redirect a request. For services that open URLs of strangers: a redirect could
 /// lead to hosts that only the service can reach.

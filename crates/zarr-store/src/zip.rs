@@ -16,6 +16,7 @@
 //! Rules: [other stores](https://github.com/zarr-rs/zarr/blob/main/docs/specification/stores.md#e.5).
 
 mod directory;
+mod fields;
 mod member;
 mod pack;
 

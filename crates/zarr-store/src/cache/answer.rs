@@ -1,11 +1,10 @@
 //! Answers of a store, and the places of their parts in the object.
 
-use std::ops::Range;
 use std::time::Instant;
 
 use zarr_traits::{ByteRange, Bytes, Version, store::ReadVersion};
 
-use super::shelf::{Is, News};
+use super::shelf::{Is, News, place};
 
 /// An answer of a store.
 pub(super) struct Answered<'a> {
@@ -49,14 +48,5 @@ impl Answered<'_> {
             return None;
         }
         self.ranges.iter().zip(&self.parts).map(start).collect()
-    }
-}
-
-/// Returns the place of a range in an object of this size, if it can be known.
-pub(super) fn place(range: ByteRange, size: Option<u64>) -> Option<Range<u64>> {
-    match (range, size) {
-        (range, Some(size)) => range.resolve(size).ok(),
-        (ByteRange::Span { offset, len }, None) => Some(offset..offset.checked_add(len)?),
-        _ => None,
     }
 }

@@ -8,8 +8,6 @@ use std::time::Instant;
 
 use zarr_traits::{ByteRange, Bytes, Key, Prefix, Version, store::ReadVersion};
 
-use super::answer::place;
-
 /// The approximate size of a part in bytes, without its content and its key.
 const PART: u64 = 160;
 
@@ -281,6 +279,15 @@ fn number(key: &Key) -> usize {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     usize::try_from(hasher.finish() % MARKS as u64).unwrap_or(0)
+}
+
+/// Returns the place of a range in an object of this size, if it can be known.
+pub(super) fn place(range: ByteRange, size: Option<u64>) -> Option<Range<u64>> {
+    match (range, size) {
+        (range, Some(size)) => range.resolve(size).ok(),
+        (ByteRange::Span { offset, len }, None) => Some(offset..offset.checked_add(len)?),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use zarr_traits::{Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 
 use super::damaged;
-use super::member::Member;
+use super::fields::Fields;
+use super::member::{Entry, Member};
 
 /// The size of the end record, the last record of an archive, without its comment.
 const END: usize = 22;
@@ -192,20 +193,6 @@ pub(super) fn folders(directory: &[u8], most: usize) -> Vec<String> {
     found
 }
 
-/// The entry of a member in the directory.
-pub(super) struct Entry {
-    /// The position of its name in the directory.
-    pub(super) name: usize,
-    pub(super) name_len: u16,
-    pub(super) flags: u16,
-    pub(super) method: u16,
-    pub(super) crc: u32,
-    pub(super) compressed: u64,
-    pub(super) size: u64,
-    /// The position of its header in the archive.
-    pub(super) header: u64,
-}
-
 /// Returns the entries of a directory, up to its end or the first error.
 fn entries(directory: &[u8]) -> impl Iterator<Item = StoreResult<Entry>> {
     let mut at = 0;
@@ -267,38 +254,6 @@ impl<'a> Zip64<'a> {
     /// Returns `narrow`, or the next number of this field if `narrow` refers to zip64.
     fn or(&mut self, narrow: u32) -> Option<u64> {
         if narrow == ELSEWHERE.0 { self.0.u64() } else { Some(narrow.into()) }
-    }
-}
-
-/// A reader of little-endian numbers. Returns `None` past the end.
-pub(super) struct Fields<'a>(&'a [u8]);
-
-impl<'a> Fields<'a> {
-    pub(super) fn at(bytes: &'a [u8], at: usize) -> Self {
-        Self(bytes.get(at..).unwrap_or_default())
-    }
-
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*taken)
-    }
-
-    pub(super) fn u16(&mut self) -> Option<u16> {
-        self.take().map(u16::from_le_bytes)
-    }
-
-    /// Reads a length of 16 bits.
-    pub(super) fn len(&mut self) -> Option<usize> {
-        self.u16().map(usize::from)
-    }
-
-    pub(super) fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    pub(super) fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
-use super::directory::{Entry, Fields};
+use super::fields::Fields;
 use super::{DEFLATED, STORED, ZipLimits, damaged, index, zeroed};
 
 /// The size of the header before the data, without its name (APPNOTE 4.3.7).
@@ -19,6 +19,20 @@ const MOST_INFLATED: u64 = 1032;
 const ENCRYPTED: u16 = 1;
 /// A position that data cannot have.
 const UNKNOWN: u64 = 0;
+
+/// The entry of a member in the directory.
+pub(super) struct Entry {
+    /// The position of its name in the directory.
+    pub(super) name: usize,
+    pub(super) name_len: u16,
+    pub(super) flags: u16,
+    pub(super) method: u16,
+    pub(super) crc: u32,
+    pub(super) compressed: u64,
+    pub(super) size: u64,
+    /// The position of its header in the archive.
+    pub(super) header: u64,
+}
 
 /// A member of the directory.
 #[derive(Debug)]
