@@ -1,10 +1,17 @@
 //! Files that stay open from one read of a part to the next.
 
 use std::collections::{HashMap, VecDeque};
+use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::path::Stamp;
-use crate::read::Opened;
+
+/// An open regular file; the pin of a [`Version`].
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) size: u64,
+}
 
 /// Up to a number of open files, by key.
 pub(crate) struct Files {

@@ -8,6 +8,8 @@ mod files;
 mod list;
 #[cfg(feature = "write")]
 mod lock;
+#[cfg(feature = "write")]
+mod options;
 mod path;
 #[cfg(feature = "write")]
 mod ranges;

@@ -12,7 +12,7 @@ use zarr_traits::{
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion},
 };
 
-use crate::files::Files;
+use crate::files::{Files, Opened};
 use crate::path::{check, failed, is_object, size_of, stamp_of, version_of};
 use crate::store::FsStore;
 
@@ -25,13 +25,6 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// The same for file systems that keep whole seconds (ext3, some network file systems) or even seconds (FAT).
 const COARSE_TICK: Duration = Duration::from_secs(3);
-
-/// An open regular file; the pin of a [`Version`].
-#[derive(Debug)]
-pub(crate) struct Opened {
-    pub(crate) file: File,
-    pub(crate) size: u64,
-}
 
 /// The open file of a call, which a version may share.
 enum Object {

@@ -29,7 +29,9 @@ use crate::delete::remove_empty;
 use crate::lock::try_lock;
 use crate::path::{LOCK, failed};
 use crate::store::FsStore;
-use crate::write::ATTEMPTS;
+
+/// How often a put starts again because its directory or its temporary file was deleted.
+pub(crate) const ATTEMPTS: usize = 8;
 
 /// The largest part of an object's name, in bytes, that its temporary file keeps. The whole name must stay legal.
 const STEM: usize = 100;

@@ -22,14 +22,11 @@ use zarr_traits::{
     store::{Copied, CopyFrom, Outcome, Put, PutMode},
 };
 
+use crate::files::Opened;
 use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, size_of, version_of};
-use crate::read::Opened;
 use crate::store::FsStore;
-use crate::temporary::{Appeared, Published, Temporary};
-
-/// How often a put starts again because its directory or its temporary file was deleted.
-pub(crate) const ATTEMPTS: usize = 8;
+use crate::temporary::{ATTEMPTS, Appeared, Published, Temporary};
 
 /// The largest number of parts that one system call writes.
 const VECTOR: usize = 64;
