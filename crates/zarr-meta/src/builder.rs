@@ -4,7 +4,6 @@ use crate::{GRIDS, RectilinearGrid};
 use zarr_traits::extension::{Context, Spec, is_private};
 use zarr_traits::{CodecError, DataType, Layout, Limits, Registry, RegularGrid};
 
-use crate::codecs::complete::complete;
 use crate::codecs::{Element, full, zstd};
 use crate::diagnostic::{Code, Diagnostic, Ignore, Sink, Strict};
 use crate::documents::Format;
@@ -14,6 +13,7 @@ use crate::json::{Object, Value, pointer};
 use crate::model::ArrayMeta;
 use crate::names::{Role, changes_type, role};
 use crate::shapes::Shapes;
+use crate::v2::complete::complete;
 use crate::v3::sharding::Sharding;
 use crate::v3::{ArrayDocument, Extension, lengths, writable};
 

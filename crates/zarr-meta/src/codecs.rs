@@ -3,7 +3,6 @@
 //!
 //! Readers do not use this module: the registry of the caller decides for them.
 
-pub(crate) mod complete;
 mod element;
 mod loss;
 mod new;

@@ -7,7 +7,7 @@
 use std::fmt;
 
 pub use crate::code::{Code, Severity};
-use crate::error::MetaResult;
+use crate::error::{MetaError, MetaErrorKind, MetaResult};
 
 /// A reported deviation or piece of advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,12 @@ impl fmt::Display for Diagnostic {
             write!(f, "member {:?}: ", self.pointer)?;
         }
         f.write_str(&self.message)
+    }
+}
+
+impl From<Diagnostic> for MetaError {
+    fn from(d: Diagnostic) -> Self {
+        Self::new(MetaErrorKind::Deviation(d.code), format!("{} ({})", d.message, d.code)).at(&d.pointer)
     }
 }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::code::Code;
 
 /// The kind of an error: what the caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -148,12 +148,6 @@ impl MetaError {
     /// Returns the place in the text, for syntax errors.
     pub fn position(&self) -> Option<TextPosition> {
         self.0.position
-    }
-}
-
-impl From<Diagnostic> for MetaError {
-    fn from(d: Diagnostic) -> Self {
-        Self::new(MetaErrorKind::Deviation(d.code), format!("{} ({})", d.message, d.code)).at(&d.pointer)
     }
 }
 

@@ -13,9 +13,6 @@ use crate::v3::{ArrayDocument, Extension};
 /// The attribute in which xarray stores the names of dimensions before format 3.
 pub const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// The member of a document of format 2 with the separator of the numbers in a chunk key.
-pub(crate) const SEPARATOR: &str = "dimension_separator";
-
 /// Returns the chunk key encoding of formats 1 and 2.
 pub(crate) fn chunk_keys(separator: char) -> Extension {
     Extension::new("v2").with("separator", separator.to_string())

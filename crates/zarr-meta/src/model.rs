@@ -335,8 +335,8 @@ impl ArrayMeta {
             return Err(MetaError::argument(format!("a separator is \".\" or \"/\", not {separator:?}")));
         }
         let Some(old) = self.old.as_mut().filter(|old| old.format == Format::V2) else { return Ok(()) };
-        if !old.array.members.contains(lower::SEPARATOR) {
-            old.array.members.set(lower::SEPARATOR, separator.to_string());
+        if !old.array.members.contains(v2::SEPARATOR) {
+            old.array.members.set(v2::SEPARATOR, separator.to_string());
             self.document.set_chunk_key_encoding(lower::chunk_keys(separator));
             old.assumed_separator = Some(separator);
         }

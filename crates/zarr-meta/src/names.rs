@@ -3,7 +3,8 @@
 //! Reading does not use this module: there the registry of the caller decides. It serves the builder, which completes
 //! lists of codecs, and descriptions of shards without a registry.
 
-use crate::v3::sharding::Sharding;
+/// The name of the codec of shards.
+pub(crate) const SHARDING: &str = "sharding_indexed";
 
 /// The position of a codec in a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,17 +29,8 @@ pub(crate) fn role(name: &str) -> Option<Role> {
         | "numcodecs.fixedscaleoffset"
         | "numcodecs.packbits"
         | "numcodecs.quantize" => Role::ArrayArray,
-        "bytes"
-        | Sharding::NAME
-        | "vlen-utf8"
-        | "vlen-bytes"
-        | "packbits"
-        | "optional"
-        | "n5_default"
-        | "zfp"
-        | "pcodec"
-        | "numcodecs.pcodec"
-        | "numcodecs.zfpy" => Role::ArrayBytes,
+        "bytes" | SHARDING | "vlen-utf8" | "vlen-bytes" | "packbits" | "optional" | "n5_default" | "zfp"
+        | "pcodec" | "numcodecs.pcodec" | "numcodecs.zfpy" => Role::ArrayBytes,
         "gzip"
         | "blosc"
         | "conditional"

@@ -5,13 +5,14 @@
 use zarr_traits::{Limits, Registry};
 
 use crate::builder2::ArrayBuilder2;
-use crate::codecs::{Element, complete, full};
+use crate::codecs::{Element, full};
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value, pointer};
 use crate::members2::Members2;
 use crate::model::ArrayMeta;
 use crate::names::{Role, role};
+use crate::v2::complete;
 use crate::v2::dtype::{ByteOrder, Core, Dtype, Endian, Kind, Scalar};
 use crate::v3::{self, ArrayDocument, Extension};
 

@@ -1,7 +1,7 @@
 //! Replaces codecs that some readers lack by equivalent codecs that every reader has.
 
-use super::complete::{blosc_of_numcodecs, gzip_of_numcodecs, integer, zstd_of_numcodecs};
 use super::{inside, names};
+use crate::v2::complete::{blosc_of_numcodecs, gzip_of_numcodecs, integer, zstd_of_numcodecs};
 use crate::v3::Extension;
 use crate::v3::sharding::Sharding;
 

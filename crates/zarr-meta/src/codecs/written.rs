@@ -2,10 +2,10 @@
 
 use zarr_traits::{DataType, Registry};
 
-use super::complete::{complete, integer, spelled};
 use super::element::Element;
 use super::inside;
 use crate::json::{Object, Value};
+use crate::v2::complete::{complete, integer, spelled};
 use crate::v3::Extension;
 use crate::v3::sharding::Sharding;
 

@@ -5,8 +5,10 @@ use zarr_traits::Limits;
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::json::{Document, Object, Root, Value, ValueKind, pointer};
-use crate::lower::SEPARATOR;
 use crate::v3;
+
+/// The member with the separator of the numbers in a chunk key.
+pub(crate) const SEPARATOR: &str = "dimension_separator";
 
 /// The order of the elements in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

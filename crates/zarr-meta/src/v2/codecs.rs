@@ -8,9 +8,9 @@
 use zarr_traits::Limits;
 
 use super::array::{Array, Codec, Order};
+use super::complete::{blosc_of_numcodecs, complete, gzip_of_numcodecs, zstd_of_numcodecs};
 use super::dtype::{ByteOrder, Core, Dtype, Kind, Scalar};
 use super::tolerated;
-use crate::codecs::complete::{blosc_of_numcodecs, complete, gzip_of_numcodecs, zstd_of_numcodecs};
 use crate::diagnostic::{Ignore, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value, pointer};

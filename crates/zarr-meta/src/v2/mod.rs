@@ -5,6 +5,7 @@
 mod array;
 mod attributes;
 pub(crate) mod codecs;
+pub(crate) mod complete;
 mod data_type;
 pub(crate) mod dtype;
 pub(crate) mod fill;
@@ -12,7 +13,7 @@ mod group;
 mod time;
 pub(crate) mod tolerated;
 
-pub(crate) use array::{Array, Codec, Order, order, shapes};
+pub(crate) use array::{Array, Codec, Order, SEPARATOR, order, shapes};
 pub(crate) use attributes::Attributes;
 pub(crate) use codecs::{Objects, Origin};
 pub(crate) use dtype::Dtype;

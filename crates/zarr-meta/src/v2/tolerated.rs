@@ -7,8 +7,8 @@
 use zarr_traits::Limits;
 
 use super::array::Codec;
+use super::complete::number_of_shuffle;
 use super::dtype::{Core, Dtype, Kind, Scalar};
-use crate::codecs::complete::number_of_shuffle;
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;
 use crate::json::{Object, Value, ValueKind, pointer};

@@ -14,7 +14,7 @@ use super::node::{lengths, required};
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaResult};
 use crate::json::Value;
-use crate::names::{Role, role};
+use crate::names::{Role, SHARDING, role};
 
 /// The configuration of a codec `sharding_indexed`.
 ///
@@ -52,7 +52,7 @@ pub enum IndexLocation {
 
 impl Sharding {
     /// The name of the codec.
-    pub const NAME: &str = "sharding_indexed";
+    pub const NAME: &str = SHARDING;
 
     /// Returns shards in the form that every implementation reads: a little-endian index with a checksum, at the end.
     pub fn new(chunk_shape: impl Into<Vec<u64>>, codecs: Vec<Extension>) -> Self {
