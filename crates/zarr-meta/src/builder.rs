@@ -44,6 +44,44 @@ pub struct ArrayBuilder {
     unusual: bool,
 }
 
+impl ArrayMeta {
+    /// Returns a builder of metadata for a new array of format 3.
+    ///
+    /// ```
+    /// use zarr_meta::{ArrayMeta, DataType, codecs};
+    /// use serde_json::json;
+    ///
+    /// let meta = ArrayMeta::builder([1000, 1000], DataType::Float32)
+    ///     .chunks([100, 100])
+    ///     .shards([500, 500])
+    ///     .fill(f32::NAN)
+    ///     .codecs([codecs::zstd(9)])
+    ///     .dimension_names(["y", "x"])
+    ///     .attributes(json!({ "units": "K" }))
+    ///     .build()?;
+    /// assert_eq!(meta.document().codecs()[0].name(), "sharding_indexed");
+    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// ```
+    pub fn builder(shape: impl Into<Vec<u64>>, data_type: DataType) -> ArrayBuilder {
+        ArrayBuilder::new(shape.into(), data_type)
+    }
+
+    /// Returns a builder for a new array like this one, in format 3: with its shape, chunks, shards, codecs, fill value,
+    /// names and attributes. Elements are of `data_type`, the [resolved](Self::resolve) data type of this array.
+    ///
+    /// ```
+    /// use zarr_meta::{ArrayMeta, DataType, codecs};
+    ///
+    /// let meta = ArrayMeta::builder([1000, 1000], DataType::Float32).codecs([codecs::zstd(9)]).build()?;
+    /// let longer = meta.to_builder(DataType::Float32).shape([5000, 1000]).build()?;
+    /// assert_eq!((longer.shape(), longer.document().codecs()), (&[5000, 1000][..], meta.document().codecs()));
+    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// ```
+    pub fn to_builder(&self, data_type: DataType) -> ArrayBuilder {
+        ArrayBuilder::like(self, data_type)
+    }
+}
+
 /// The attributes of the new array.
 #[derive(Debug, Clone)]
 enum Attributes {

@@ -33,6 +33,28 @@ pub struct ArrayBuilder2 {
     dimension_names: Option<Vec<String>>,
 }
 
+impl ArrayMeta {
+    /// Returns a builder of metadata for a new array of format 2. The data type and the fill value are given as in
+    /// format 3, filters and compressor as in format 2.
+    ///
+    /// ```
+    /// use zarr_meta::{ArrayMeta, DocumentName, v3::Extension};
+    /// use serde_json::json;
+    ///
+    /// let meta = ArrayMeta::builder_v2([1000, 1000], Extension::new("float32"))
+    ///     .chunks([100, 100])
+    ///     .fill_value("NaN")
+    ///     .compressor(json!({ "id": "zstd", "level": 3 }))
+    ///     .dimension_names(["y", "x"])
+    ///     .build()?;
+    /// assert_eq!(meta.documents()[0].0, DocumentName::Array2);
+    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// ```
+    pub fn builder_v2(shape: impl Into<Vec<u64>>, data_type: impl Into<Extension>) -> ArrayBuilder2 {
+        ArrayBuilder2::new(shape.into(), data_type.into())
+    }
+}
+
 impl ArrayBuilder2 {
     pub(crate) fn new(shape: Vec<u64>, data_type: Extension) -> Self {
         Self {

@@ -4,20 +4,17 @@ use std::sync::Arc;
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
-use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, DataType, KeyEncoding, Limits, Registry};
+use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, KeyEncoding, Limits, Registry};
 
-use crate::builder::ArrayBuilder;
-use crate::builder2::ArrayBuilder2;
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Root, Value, pointer};
 use crate::lower::{self, Lowered, Restated};
-use crate::raise;
 use crate::resolve::{self, Resolved};
 use crate::v1;
 use crate::v2::{self, Attributes, Strings};
-use crate::v3::{ArrayDocument, Extension};
+use crate::v3::ArrayDocument;
 
 /// The metadata of an array: its documents, kept as they are spelled, and their meaning as a model of format 3.
 ///
@@ -43,62 +40,6 @@ struct Old {
 }
 
 impl ArrayMeta {
-    /// Returns a builder of metadata for a new array of format 3.
-    ///
-    /// ```
-    /// use zarr_meta::{ArrayMeta, DataType, codecs};
-    /// use serde_json::json;
-    ///
-    /// let meta = ArrayMeta::builder([1000, 1000], DataType::Float32)
-    ///     .chunks([100, 100])
-    ///     .shards([500, 500])
-    ///     .fill(f32::NAN)
-    ///     .codecs([codecs::zstd(9)])
-    ///     .dimension_names(["y", "x"])
-    ///     .attributes(json!({ "units": "K" }))
-    ///     .build()?;
-    /// assert_eq!(meta.document().codecs()[0].name(), "sharding_indexed");
-    /// # Ok::<(), zarr_meta::MetaError>(())
-    /// ```
-    pub fn builder(shape: impl Into<Vec<u64>>, data_type: DataType) -> ArrayBuilder {
-        ArrayBuilder::new(shape.into(), data_type)
-    }
-
-    /// Returns a builder for a new array like this one, in format 3: with its shape, chunks, shards, codecs, fill value,
-    /// names and attributes. Elements are of `data_type`, the [resolved](Self::resolve) data type of this array.
-    ///
-    /// ```
-    /// use zarr_meta::{ArrayMeta, DataType, codecs};
-    ///
-    /// let meta = ArrayMeta::builder([1000, 1000], DataType::Float32).codecs([codecs::zstd(9)]).build()?;
-    /// let longer = meta.to_builder(DataType::Float32).shape([5000, 1000]).build()?;
-    /// assert_eq!((longer.shape(), longer.document().codecs()), (&[5000, 1000][..], meta.document().codecs()));
-    /// # Ok::<(), zarr_meta::MetaError>(())
-    /// ```
-    pub fn to_builder(&self, data_type: DataType) -> ArrayBuilder {
-        ArrayBuilder::like(self, data_type)
-    }
-
-    /// Returns a builder of metadata for a new array of format 2. The data type and the fill value are given as in
-    /// format 3, filters and compressor as in format 2.
-    ///
-    /// ```
-    /// use zarr_meta::{ArrayMeta, DocumentName, v3::Extension};
-    /// use serde_json::json;
-    ///
-    /// let meta = ArrayMeta::builder_v2([1000, 1000], Extension::new("float32"))
-    ///     .chunks([100, 100])
-    ///     .fill_value("NaN")
-    ///     .compressor(json!({ "id": "zstd", "level": 3 }))
-    ///     .dimension_names(["y", "x"])
-    ///     .build()?;
-    /// assert_eq!(meta.documents()[0].0, DocumentName::Array2);
-    /// # Ok::<(), zarr_meta::MetaError>(())
-    /// ```
-    pub fn builder_v2(shape: impl Into<Vec<u64>>, data_type: impl Into<Extension>) -> ArrayBuilder2 {
-        ArrayBuilder2::new(shape.into(), data_type.into())
-    }
-
     /// Reads a `zarr.json`. Tolerated deviations are reported to `sink`.
     ///
     /// # Errors
@@ -222,24 +163,6 @@ impl ArrayMeta {
                 [] => self.attributes().get(lower::DIMENSIONS).is_some_and(|names| names.as_raw() == "[]"),
                 _ => self.dimension_names().is_some(),
             }
-    }
-
-    /// Returns this array in format 2, for the same chunks. The names of dimensions become an attribute.
-    ///
-    /// # Errors
-    /// If format 2 has no equivalent: for shards, a chunk grid that is not regular, some data types and codecs, and the
-    /// chunk key encoding `default`, whose chunks have other keys.
-    pub fn to_v2(&self) -> MetaResult<Self> {
-        if self.format() == Format::V2 {
-            return Ok(self.clone());
-        }
-        self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
-        let meta = self.clone().understood()?;
-        let mut builder = raise::raise(&meta.document)?.attributes_as_they_are(self.attributes());
-        if self.fill_is_undefined() {
-            builder = builder.undefined_fill();
-        }
-        builder.build()
     }
 
     /// Returns the array, or an error if its dtype, codecs or fill value could not be understood.

@@ -7,6 +7,7 @@ use zarr_traits::{Limits, Registry};
 use crate::builder2::ArrayBuilder2;
 use crate::codecs::{Element, full};
 use crate::diagnostic::Ignore;
+use crate::documents::Format;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value, pointer};
 use crate::members2::Members2;
@@ -17,6 +18,24 @@ use crate::v2::dtype::{ByteOrder, Core, Dtype, Endian, Kind, Scalar};
 use crate::v3::{self, ArrayDocument, Extension};
 
 impl ArrayMeta {
+    /// Returns this array in format 2, for the same chunks. The names of dimensions become an attribute.
+    ///
+    /// # Errors
+    /// If format 2 has no equivalent: for shards, a chunk grid that is not regular, some data types and codecs, and the
+    /// chunk key encoding `default`, whose chunks have other keys.
+    pub fn to_v2(&self) -> MetaResult<Self> {
+        if self.format() == Format::V2 {
+            return Ok(self.clone());
+        }
+        self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
+        let meta = self.clone().understood()?;
+        let mut builder = raise(meta.document())?.attributes_as_they_are(self.attributes());
+        if self.fill_is_undefined() {
+            builder = builder.undefined_fill();
+        }
+        builder.build()
+    }
+
     /// Returns a builder of an array of format 2 with the same data type, chunks, codecs, fill value and names of
     /// dimensions, without attributes.
     ///
