@@ -8,7 +8,7 @@ use super::layout::{self, Indent};
 use super::source::Source;
 use super::split::{self, Parts};
 use super::string;
-use super::value::{Value, text_of};
+use super::value::{Value, ValueKind, text_of};
 use crate::error::MetaResult;
 
 /// A member of an object, with the white space around it.
@@ -300,6 +300,13 @@ impl Object {
             (None, Some(style)) => style.clone(),
             (None, None) => Style::COMPACT,
         }
+    }
+}
+
+impl Value {
+    /// Returns the members of an object.
+    pub fn as_object(&self) -> Option<Object> {
+        (self.kind() == ValueKind::Object).then(|| Object::read(&self.source, self.start))
     }
 }
 

@@ -8,7 +8,6 @@ use zarr_traits::Bytes;
 
 use super::layout::{self, Indent};
 use super::number::Number;
-use super::object::Object;
 use super::source::Source;
 use super::{scan, split, string};
 use crate::diagnostic::Strict;
@@ -45,8 +44,8 @@ pub enum ValueKind {
 /// members counts.
 #[derive(Clone)]
 pub struct Value {
-    source: Arc<Source>,
-    start: usize,
+    pub(super) source: Arc<Source>,
+    pub(super) start: usize,
     end: usize,
 }
 
@@ -151,11 +150,6 @@ impl Value {
     pub fn elements(&self) -> Option<Elements> {
         (self.kind() == ValueKind::Array)
             .then(|| Elements { source: Arc::clone(&self.source), at: self.start + 1 })
-    }
-
-    /// Returns the members of an object.
-    pub fn as_object(&self) -> Option<Object> {
-        (self.kind() == ValueKind::Object).then(|| Object::read(&self.source, self.start))
     }
 
     /// Returns the spelling without white space.

@@ -2,8 +2,9 @@
 
 use zarr_traits::Limits;
 
-use super::node::{self, Node, NodeType, required};
-use super::{Extension, lint};
+use super::extension::{Extension, extensions};
+use super::members::{lengths, required};
+use super::node::{Node, NodeType};
 use crate::diagnostic::{Below, Capped, Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaResult};
@@ -76,7 +77,7 @@ impl ArrayDocument {
             }
             Some(v) => extensions(&v, "/storage_transformers", limits, sink)?,
         };
-        let shape = node::lengths(&required(members, "/shape")?, "/shape", limits.rank, sink)?;
+        let shape = lengths(&required(members, "/shape")?, "/shape", limits.rank, sink)?;
         let dimension_names = dimension_names(members.get("dimension_names"), shape.len(), sink)?;
         node.check_unknown(KNOWN, sink)?;
         Ok(Self {
@@ -218,35 +219,6 @@ impl ArrayDocument {
     pub fn to_value(&self) -> Value {
         self.node.members.to_value()
     }
-
-    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
-    ///
-    /// # Errors
-    /// Only those of `sink`.
-    pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
-        lint::array(self, sink)
-    }
-}
-
-/// Reads a list of extensions, each a string or an object.
-pub(super) fn extensions(
-    value: &Value,
-    place: &str,
-    limits: &Limits,
-    sink: &mut dyn Sink,
-) -> MetaResult<Vec<Extension>> {
-    let elements = value.elements().ok_or_else(|| value.expected("an array").at(place))?;
-    let mut extensions = Vec::new();
-    for (i, element) in elements.enumerate() {
-        if i >= limits.chain_length {
-            return Err(
-                MetaError::limit(format!("expected at most {} elements", limits.chain_length)).at(place)
-            );
-        }
-        let extension = Extension::parse(&element, &mut Below::element(place, i, &mut *sink));
-        extensions.push(extension.map_err(|e| e.at(&pointer::element(place, i)))?);
-    }
-    Ok(extensions)
 }
 
 /// Reads `dimension_names`.

@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Write as _};
 
+use zarr_traits::Limits;
 use zarr_traits::extension::Spec;
 
-use crate::diagnostic::{Code, Diagnostic, Sink};
-use crate::error::MetaResult;
+use crate::diagnostic::{Below, Code, Diagnostic, Sink};
+use crate::error::{MetaError, MetaResult};
 use crate::json::{Object, Value, ValueKind, pointer};
 
 /// The value at one of the five extension points: `data_type`, `chunk_grid`, `chunk_key_encoding`, a codec or a storage
@@ -263,6 +264,27 @@ impl fmt::Debug for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Extension({})", self.value.to_compact())
     }
+}
+
+/// Reads a list of extensions, each a string or an object.
+pub(super) fn extensions(
+    value: &Value,
+    place: &str,
+    limits: &Limits,
+    sink: &mut dyn Sink,
+) -> MetaResult<Vec<Extension>> {
+    let elements = value.elements().ok_or_else(|| value.expected("an array").at(place))?;
+    let mut extensions = Vec::new();
+    for (i, element) in elements.enumerate() {
+        if i >= limits.chain_length {
+            return Err(
+                MetaError::limit(format!("expected at most {} elements", limits.chain_length)).at(place)
+            );
+        }
+        let extension = Extension::parse(&element, &mut Below::element(place, i, &mut *sink));
+        extensions.push(extension.map_err(|e| e.at(&pointer::element(place, i)))?);
+    }
+    Ok(extensions)
 }
 
 #[cfg(test)]

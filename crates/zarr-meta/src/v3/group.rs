@@ -2,8 +2,8 @@
 
 use zarr_traits::Limits;
 
-use super::lint;
-use super::node::{Node, NodeType, waived};
+use super::members::waived;
+use super::node::{Node, NodeType};
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
@@ -103,14 +103,6 @@ impl GroupDocument {
     /// Returns the document as a JSON value.
     pub fn to_value(&self) -> Value {
         self.node.members.to_value()
-    }
-
-    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
-    ///
-    /// # Errors
-    /// Only those of `sink`.
-    pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
-        lint::group(self, sink)
     }
 }
 

@@ -13,34 +13,45 @@ use crate::known::{in_zarr_python, is_registered};
 /// The largest integer up to which all integers are exact in JavaScript.
 const EXACT_IN_A_DOUBLE: i128 = 1 << 53;
 
-pub(super) fn array(array: &ArrayDocument, sink: &mut dyn Sink) -> MetaResult<()> {
-    let sink: &mut dyn Sink = &mut Capped::new(sink);
-    data_type(array.data_type(), sink)?;
-    extension(array.chunk_grid(), ExtensionPoint::ChunkGrid, "/chunk_grid", sink)?;
-    if array.chunk_grid().name() == RectilinearGrid::ENTRY.name() {
-        let message =
-            "TensorStore and zarrita do not read chunks of different lengths, zarr-python only if enabled";
-        sink.report(Diagnostic::new(Code::RareChunkGrid, "/chunk_grid", message))?;
+impl ArrayDocument {
+    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
+    ///
+    /// # Errors
+    /// Only those of `sink`.
+    pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
+        let sink: &mut dyn Sink = &mut Capped::new(sink);
+        data_type(self.data_type(), sink)?;
+        extension(self.chunk_grid(), ExtensionPoint::ChunkGrid, "/chunk_grid", sink)?;
+        if self.chunk_grid().name() == RectilinearGrid::ENTRY.name() {
+            let message = "TensorStore and zarrita do not read chunks of different lengths, zarr-python only if enabled";
+            sink.report(Diagnostic::new(Code::RareChunkGrid, "/chunk_grid", message))?;
+        }
+        extension(self.chunk_key_encoding(), ExtensionPoint::KeyEncoding, "/chunk_key_encoding", sink)?;
+        codecs(self.codecs(), "/codecs", sink)?;
+        for (i, transformer) in self.storage_transformers().iter().enumerate() {
+            let place = pointer::element("/storage_transformers", i);
+            extension(transformer, ExtensionPoint::Transformer, &place, sink)?;
+        }
+        dimension_names(self.dimension_names().unwrap_or_default(), sink)?;
+        for (name, _) in self.additional() {
+            additional(&name, sink)?;
+        }
+        attributes(&self.attributes(), sink)
     }
-    extension(array.chunk_key_encoding(), ExtensionPoint::KeyEncoding, "/chunk_key_encoding", sink)?;
-    codecs(array.codecs(), "/codecs", sink)?;
-    for (i, transformer) in array.storage_transformers().iter().enumerate() {
-        let place = pointer::element("/storage_transformers", i);
-        extension(transformer, ExtensionPoint::Transformer, &place, sink)?;
-    }
-    dimension_names(array.dimension_names().unwrap_or_default(), sink)?;
-    for (name, _) in array.additional() {
-        additional(&name, sink)?;
-    }
-    attributes(&array.attributes(), sink)
 }
 
-pub(super) fn group(group: &GroupDocument, sink: &mut dyn Sink) -> MetaResult<()> {
-    let sink: &mut dyn Sink = &mut Capped::new(sink);
-    for (name, _) in group.additional() {
-        additional(&name, sink)?;
+impl GroupDocument {
+    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
+    ///
+    /// # Errors
+    /// Only those of `sink`.
+    pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
+        let sink: &mut dyn Sink = &mut Capped::new(sink);
+        for (name, _) in self.additional() {
+            additional(&name, sink)?;
+        }
+        attributes(&self.attributes(), sink)
     }
-    attributes(&group.attributes(), sink)
 }
 
 fn data_type(data_type: &Extension, sink: &mut dyn Sink) -> MetaResult<()> {

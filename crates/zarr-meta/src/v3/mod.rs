@@ -8,15 +8,18 @@
 //! The rules are in [metadata documents](https://github.com/zarr-rs/zarr/blob/main/docs/specification/core.md).
 
 mod array;
+mod document;
 mod extension;
 mod group;
 mod lint;
+mod members;
 mod node;
 pub mod sharding;
 
 pub use array::ArrayDocument;
+pub use document::NodeDocument;
 pub use extension::Extension;
 pub use group::GroupDocument;
 pub(crate) use lint::attributes as lint_attributes;
-pub use node::NodeDocument;
-pub(crate) use node::{integer_format, lengths, required, writable};
+pub(crate) use members::{lengths, required, writable};
+pub(crate) use node::integer_format;

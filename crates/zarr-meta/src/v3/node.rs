@@ -1,87 +1,9 @@
 //! What arrays and groups share: the version, the node type, attributes, and unknown members.
 
-use zarr_traits::Limits;
-
-use super::{ArrayDocument, GroupDocument};
+use super::members::{required, waived, writable};
 use crate::diagnostic::{Code, Diagnostic, Sink};
-use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{DEPTH, Document, Object, Value, ValueKind, pointer};
-
-/// The document of an array or of a group.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-#[allow(clippy::large_enum_variant, reason = "there is one per node, and it is matched at once")]
-pub enum NodeDocument {
-    /// `node_type` is `"array"`.
-    Array(ArrayDocument),
-    /// `node_type` is `"group"`.
-    Group(GroupDocument),
-}
-
-impl NodeDocument {
-    /// Reads a `zarr.json`. Tolerated deviations are reported to `sink`.
-    ///
-    /// # Errors
-    /// If it is not a valid document or exceeds `limits`; and those of `sink`.
-    pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        let document = Document::parse(bytes, limits, sink);
-        document
-            .and_then(|document| Self::read(document, limits, sink))
-            .map_err(|e| e.in_document(DocumentName::Node.as_str()))
-    }
-
-    /// Reads a document that is part of another one, such as consolidated metadata.
-    ///
-    /// # Errors
-    /// Those of [`parse`](Self::parse).
-    pub fn from_value(value: Value, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        Self::read(value.into(), limits, sink)
-    }
-
-    fn read(document: Document, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        let (node, kind) = Node::read(document, sink)?;
-        Ok(match kind {
-            NodeType::Array => Self::Array(ArrayDocument::read(node, limits, sink)?),
-            NodeType::Group => Self::Group(GroupDocument::read(node, sink)?),
-        })
-    }
-
-    /// Returns the attributes of the node; empty if there are none.
-    pub fn attributes(&self) -> Object {
-        match self {
-            Self::Array(array) => array.attributes(),
-            Self::Group(group) => group.attributes(),
-        }
-    }
-
-    /// Changes the attributes. Members that are not changed keep their bytes.
-    pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> R {
-        match self {
-            Self::Array(array) => array.edit_attributes(change),
-            Self::Group(group) => group.edit_attributes(change),
-        }
-    }
-
-    /// Returns the text of the document. Every byte that was not edited is as it was read.
-    pub fn to_text(&self) -> String {
-        match self {
-            Self::Array(array) => array.to_text(),
-            Self::Group(group) => group.to_text(),
-        }
-    }
-
-    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
-    ///
-    /// # Errors
-    /// Only those of `sink`.
-    pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
-        match self {
-            Self::Array(array) => array.lint(sink),
-            Self::Group(group) => group.lint(sink),
-        }
-    }
-}
+use crate::json::{Document, Object, Value, ValueKind, pointer};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NodeType {
@@ -194,50 +116,6 @@ impl Node {
         document.root = self.members.to_value();
         document.to_text()
     }
-}
-
-/// Whether `value` is an object with `"must_understand": false`.
-pub(super) fn waived(value: &Value) -> bool {
-    let must = value.as_object().and_then(|o| o.get("must_understand"));
-    must.and_then(|v| v.as_bool()) == Some(false)
-}
-
-/// Returns the member of the root at `place`, which must be present.
-pub(crate) fn required(members: &Object, place: &str) -> MetaResult<Value> {
-    let name = place.trim_start_matches('/');
-    members.get(name).ok_or_else(|| MetaError::invalid("this member is missing").at(place))
-}
-
-/// Returns attributes that may be written: an object without bare `NaN` and lone surrogates.
-pub(crate) fn writable(attributes: &Value) -> MetaResult<Value> {
-    if attributes.kind() != ValueKind::Object {
-        return Err(attributes.expected("an object").at("/attributes"));
-    }
-    // The document around the attributes is one more level.
-    Value::parse_within(attributes.as_raw(), DEPTH - 1).map_err(|e| e.at("/attributes"))
-}
-
-/// Reads at most `most` integers from zero. A fraction of zero such as `4.0` is tolerated.
-pub(crate) fn lengths(value: &Value, place: &str, most: usize, sink: &mut dyn Sink) -> MetaResult<Vec<u64>> {
-    let elements = value.elements().ok_or_else(|| value.expected("an array of integers").at(place))?;
-    let mut lengths = Vec::new();
-    for (i, element) in elements.enumerate() {
-        if i >= most {
-            return Err(MetaError::limit(format!("the array has more than {most} dimensions")).at(place));
-        }
-        let number = element.as_number();
-        let integer = number.and_then(|n| n.to_integer()).and_then(|n| u64::try_from(n).ok());
-        let Some(integer) = integer else {
-            let what = "an integer from 0 to 2^64 - 1";
-            return Err(element.expected(what).at(&pointer::element(place, i)));
-        };
-        if number.is_some_and(|n| !n.is_plain_integer()) {
-            let message = format!("the integer {integer} is written as {}", element.as_raw());
-            sink.report(Diagnostic::new(Code::IntegerSpelling, pointer::element(place, i), message))?;
-        }
-        lengths.push(integer);
-    }
-    Ok(lengths)
 }
 
 /// Checks `zarr_format`, and refuses drafts of version 3.

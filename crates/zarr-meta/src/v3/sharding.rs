@@ -8,9 +8,8 @@
 
 use zarr_traits::Limits;
 
-use super::Extension;
-use super::array::extensions;
-use super::node::{lengths, required};
+use super::extension::{Extension, extensions};
+use super::members::{lengths, required};
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaResult};
 use crate::json::Value;
