@@ -9,6 +9,7 @@ pub mod diagnostic;
 mod documents;
 mod error;
 pub mod fill;
+mod forms;
 mod group;
 pub mod json;
 pub mod known;

@@ -9,7 +9,8 @@ use zarr_traits::{
 
 use crate::diagnostic::Ignore;
 use crate::documents::Format;
-use crate::fill::{self, base64};
+use crate::fill;
+use crate::forms::base64;
 use crate::json::{Object, Value};
 pub use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;

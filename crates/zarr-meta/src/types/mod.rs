@@ -36,6 +36,7 @@ use zarr_traits::{CodecError, CodecErrorKind, CodecResult, FillValue, Limits};
 pub use self::make::{datetime64, fixed_length_utf32, named, null_terminated_bytes, structure, timedelta64};
 pub(crate) use self::numbers::NumberType;
 use self::numbers::{complex, entry, float, integer};
+pub(crate) use self::structs::Form;
 pub use self::structs::{Field, StructType};
 
 /// The data types of this module.
@@ -110,7 +111,7 @@ fn element_size(bytes: Option<u64>, limits: &Limits) -> CodecResult<usize> {
 }
 
 /// Returns the bytes of an element, which must be `size` bytes.
-fn of_size(fill: &FillValue, size: usize) -> CodecResult<&[u8]> {
+pub(crate) fn of_size(fill: &FillValue, size: usize) -> CodecResult<&[u8]> {
     let bytes = fill.bytes();
     let wrong = || not_an_element(format!("an element has {size} bytes, not {}", bytes.len()));
     if bytes.len() == size { Ok(bytes) } else { Err(wrong()) }
@@ -122,6 +123,6 @@ fn unexpected(expected: &str, value: &Value) -> CodecError {
     not_an_element(found.expected(expected).to_string())
 }
 
-fn not_an_element(message: impl Into<String>) -> CodecError {
+pub(crate) fn not_an_element(message: impl Into<String>) -> CodecError {
     CodecError::new(CodecErrorKind::Value, message)
 }

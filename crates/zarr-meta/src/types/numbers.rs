@@ -11,7 +11,7 @@ use zarr_traits::{
 };
 
 use crate::diagnostic::Ignore;
-use crate::fill;
+use crate::forms;
 
 /// A data type of this module.
 #[derive(Debug)]
@@ -76,12 +76,12 @@ impl ExtensionType for NumberType {
     }
 
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
-        fill::number(self.numeric, &value.into(), &mut Ignore).map_err(not_an_element)
+        forms::number(self.numeric, &value.into(), &mut Ignore).map_err(not_an_element)
     }
 
     fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
         let size = || super::not_an_element(format!("{} bytes are not an element", fill.bytes().len()));
-        let value = fill::number_to_json(self.numeric, fill.bytes()).ok_or_else(size)?;
+        let value = forms::number_to_json(self.numeric, fill.bytes()).ok_or_else(size)?;
         value.to_serde().map_err(not_an_element)
     }
 }

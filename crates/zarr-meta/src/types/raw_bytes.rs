@@ -13,7 +13,7 @@ use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
 use zarr_traits::{CodecResult, ExtensionType, FillValue, Layout};
 
 use super::{length_bytes, of_size, unexpected, with_length};
-use crate::fill::base64;
+use crate::forms::base64;
 
 /// The entry of this type in a registry.
 pub(super) const ENTRY: Entry = Entry::DataType(DataTypeEntry::new("raw_bytes", build));

@@ -5,7 +5,8 @@ use zarr_traits::{DataType, FillValue};
 use super::dtype::{Dtype, Endian, Field, Kind, Scalar};
 use crate::diagnostic::{Below, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
-use crate::fill::{self, base64};
+use crate::fill;
+use crate::forms::{base64, from_base64};
 use crate::json::{Object, Value, ValueKind, pointer};
 
 /// How strings are read as bytes.
@@ -61,7 +62,7 @@ pub(crate) fn lower_text(value: &Value, sink: &mut dyn Sink) -> MetaResult<Strin
 /// Returns the fill value of byte strings of variable length.
 pub(crate) fn lower_bytes(value: &Value, sink: &mut dyn Sink) -> MetaResult<Value> {
     if value.kind() == ValueKind::String {
-        let bytes = fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?;
+        let bytes = from_base64(value).ok_or_else(|| value.expected("a string in base64"))?;
         return Ok(base64::encode(&bytes).into());
     }
     nothing(value, "a string in base64", sink)?;
@@ -104,7 +105,7 @@ fn bytes(size: usize, value: &Value, strings: Strings, sink: &mut dyn Sink) -> M
         nothing(value, "a string in base64", sink)?;
         return Ok(vec![0; size]);
     }
-    let decoded = fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?;
+    let decoded = from_base64(value).ok_or_else(|| value.expected("a string in base64"))?;
     if strings == Strings::Unknown && !decoded.is_empty() {
         return Err(MetaError::invalid("format 1 has no fill values for this dtype, expected null"));
     }
@@ -177,7 +178,7 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>, sink: &mut dyn Sink) ->
             out.extend_from_slice(bytes.bytes());
         }
         Dtype::Scalar(_) => {
-            out.extend(fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?);
+            out.extend(from_base64(value).ok_or_else(|| value.expected("a string in base64"))?);
         }
         // The little-endian bytes of the element, as zarr-python 3.1 writes them.
         Dtype::Struct(_) if value.kind() == ValueKind::String => {
@@ -185,7 +186,7 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>, sink: &mut dyn Sink) ->
                 let size = size(dtype);
                 value.expected(&format!("an object with all fields, or {size} bytes in base64"))
             };
-            let bytes = fill::from_base64(value).filter(|bytes| bytes.len() == size(dtype));
+            let bytes = from_base64(value).filter(|bytes| bytes.len() == size(dtype));
             pack(dtype, &show(&little(dtype), &bytes.ok_or_else(expected)?)?, out, sink)?;
         }
         Dtype::Struct(fields) => {

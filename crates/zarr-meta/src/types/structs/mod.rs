@@ -13,7 +13,6 @@
 //! it padding.
 
 mod fields;
-mod fill;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -43,7 +42,7 @@ const fn entry(
 
 /// The name under which a struct is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     Struct,
     Structured,
     Private,
@@ -52,9 +51,9 @@ enum Form {
 /// A data type of named fields, packed one after the other.
 #[derive(Debug)]
 pub struct StructType {
-    form: Form,
+    pub(crate) form: Form,
     fields: Vec<Field>,
-    size: usize,
+    pub(crate) size: usize,
 }
 
 /// One field of a [`StructType`].
@@ -81,7 +80,7 @@ impl Field {
         self.name.is_empty()
     }
 
-    fn of<'a>(&self, element: &'a [u8]) -> Option<&'a [u8]> {
+    pub(crate) fn of<'a>(&self, element: &'a [u8]) -> Option<&'a [u8]> {
         element.get(self.offset..)?.get(..self.size)
     }
 }

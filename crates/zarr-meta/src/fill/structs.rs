@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Map, Value as Serde};
 use zarr_traits::{CodecError, CodecResult, ExtensionType, FillValue};
 
-use super::{Field, Form, StructType};
 use crate::diagnostic::{Below, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
-use crate::fill;
+use crate::forms::{base64, from_base64};
 use crate::json::{Object, Value, ValueKind, pointer};
-use crate::types::{not_an_element, of_size};
+use crate::types::{Field, Form, StructType, not_an_element, of_size};
 
 impl StructType {
     /// Reads a `fill_value` from the text of a document, so that the numbers in it keep all digits.
@@ -30,7 +29,7 @@ impl StructType {
             values.insert(member.name()?.into_owned(), member.value());
         }
         let mut bytes = Vec::with_capacity(self.size);
-        for field in &self.fields {
+        for field in self.fields() {
             if !field.is_padding() {
                 let missing = || MetaError::invalid(format!("the field {:?} is missing", field.name));
                 let value = values.remove(&field.name).ok_or_else(missing)?;
@@ -50,7 +49,7 @@ impl StructType {
     fn read_base64(&self, value: &Value, sink: &mut dyn Sink) -> MetaResult<Vec<u8>> {
         let expected =
             || value.expected(&format!("an object with all fields, or {} bytes in base64", self.size));
-        let bytes = fill::from_base64(value).filter(|bytes| bytes.len() == self.size);
+        let bytes = from_base64(value).filter(|bytes| bytes.len() == self.size);
         let mut bytes = bytes.ok_or_else(expected)?;
         if cfg!(target_endian = "big") {
             self.swap(&mut bytes, &vec![true; self.parts()]);
@@ -68,14 +67,14 @@ impl StructType {
         if cfg!(target_endian = "big") {
             self.swap(&mut bytes, &vec![true; self.parts()]);
         }
-        Ok(fill::base64::encode(&bytes).into())
+        Ok(base64::encode(&bytes).into())
     }
 
     /// Returns the element as a JSON object, without padding.
-    pub(super) fn show(&self, fill: &FillValue) -> CodecResult<Serde> {
+    pub(crate) fn show(&self, fill: &FillValue) -> CodecResult<Serde> {
         let element = of_size(fill, self.size)?;
         let mut members = Map::new();
-        for field in self.fields.iter().filter(|field| !field.is_padding()) {
+        for field in self.fields().iter().filter(|field| !field.is_padding()) {
             let bytes = field.of(element).unwrap_or_default();
             members.insert(field.name.clone(), show_field(field, &field.shape, bytes)?);
         }
@@ -92,7 +91,7 @@ fn read_field(
     sink: &mut dyn Sink,
 ) -> MetaResult<()> {
     let Some((length, inner)) = shape.split_first() else {
-        let element = fill::read(&field.data_type, value, sink)?;
+        let element = super::read(&field.data_type, value, sink)?;
         bytes.extend_from_slice(of_size(&element, field.size / field.count).map_err(refused)?);
         return Ok(());
     };
@@ -108,7 +107,7 @@ fn read_field(
 /// The inverse of [`read_field`].
 fn show_field(field: &Field, shape: &[u64], bytes: &[u8]) -> CodecResult<Serde> {
     let Some((length, inner)) = shape.split_first() else {
-        let shown = fill::write(&field.data_type, &FillValue::from_bytes(bytes)).and_then(|v| v.to_serde());
+        let shown = super::write(&field.data_type, &FillValue::from_bytes(bytes)).and_then(|v| v.to_serde());
         return shown.map_err(|e| not_an_element(format!("field {:?}", field.name)).with_source(e));
     };
     let size = usize::try_from(*length).ok().and_then(|length| bytes.len().checked_div(length));
