@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use js_sys::{Reflect, Uint8Array};
+use js_sys::{Error, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStreamDefaultReader, Response};
 
 use crate::answer::Plan;
 use crate::failure::{Failure, Why};
-use crate::send::broken;
 use crate::timer::within;
 use crate::window::Window;
 
@@ -45,4 +44,19 @@ pub(crate) async fn receive(
 /// Returns the failure of a server that sends nothing for too long.
 pub(crate) fn silent() -> Failure {
     Failure::new(Why::Passing, "the server sent nothing for too long")
+}
+
+/// Returns the failure of a request that JavaScript has given up.
+pub(crate) fn broken(e: &JsValue) -> Failure {
+    let mut text = "the request failed".to_owned();
+    if let Some(e) = e.dyn_ref::<Error>() {
+        let code = Reflect::get(&e.cause(), &"code".into()).ok().and_then(|code| code.as_string());
+        for said in [Some(String::from(e.message())), code].into_iter().flatten() {
+            // A URL may hold a signature.
+            if !said.is_empty() && !said.contains("://") {
+                text += &format!(": {said}");
+            }
+        }
+    }
+    Failure::new(Why::Broken, text)
 }

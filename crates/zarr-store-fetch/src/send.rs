@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use js_sys::{Error, Function, Promise, Reflect};
+use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Headers, RequestCache, RequestInit, Response};
@@ -10,7 +10,7 @@ use zarr_store::pause;
 use zarr_traits::ByteRange;
 
 use crate::answer::{Head, Mark, check_length, header_of};
-use crate::body::{receive, silent};
+use crate::body::{broken, receive, silent};
 use crate::failure::{Failure, Why};
 use crate::store::Settings;
 use crate::timer::{sleep, within};
@@ -181,19 +181,4 @@ fn head_of(response: &Response) -> Head {
         last_modified: header("last-modified"),
         retry_after: header("retry-after"),
     }
-}
-
-/// Returns the failure of a request that JavaScript has given up.
-pub(crate) fn broken(e: &JsValue) -> Failure {
-    let mut text = "the request failed".to_owned();
-    if let Some(e) = e.dyn_ref::<Error>() {
-        let code = Reflect::get(&e.cause(), &"code".into()).ok().and_then(|code| code.as_string());
-        for said in [Some(String::from(e.message())), code].into_iter().flatten() {
-            // A URL may hold a signature.
-            if !said.is_empty() && !said.contains("://") {
-                text += &format!(": {said}");
-            }
-        }
-    }
-    Failure::new(Why::Broken, text)
 }
