@@ -38,6 +38,24 @@ impl Node {
     }
 }
 
+impl Group {
+    /// Opens the array or group at a path. Returns `None` if there is no node. Costs one request, up to four if format
+    /// 2 is tried as well, none with consolidated metadata.
+    ///
+    /// # Errors
+    /// If the documents are invalid, or the array uses an extension that the registry does not have; errors of the
+    /// store.
+    pub async fn node(&self, path: &str) -> HierarchyResult<Option<Node>> {
+        let prefix = self.below(path)?;
+        let found = self.shared.read(&prefix, self.shared.only).await;
+        let node = found.and_then(|found| {
+            let opened = found.map(|(meta, notes)| Node::open(&self.shared, &prefix, meta, notes));
+            opened.transpose()
+        });
+        node.map_err(|e| e.at(&prefix.node_path()))
+    }
+}
+
 /// The kind of a node, as its documents say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {

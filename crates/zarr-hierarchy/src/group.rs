@@ -11,7 +11,6 @@ use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node
 use zarr_engine::Gate;
 use zarr_store::Consolidated;
 
-use crate::child::Node;
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::handle::common_methods;
 use crate::options::GroupOptions;
@@ -86,22 +85,6 @@ impl Group {
             "/" => Ok(self.prefix.clone()),
             path => Ok(self.prefix.child(&path[1..])?),
         }
-    }
-
-    /// Opens the array or group at a path. Returns `None` if there is no node. Costs one request, up to four if format
-    /// 2 is tried as well, none with consolidated metadata.
-    ///
-    /// # Errors
-    /// If the documents are invalid, or the array uses an extension that the registry does not have; errors of the
-    /// store.
-    pub async fn node(&self, path: &str) -> HierarchyResult<Option<Node>> {
-        let prefix = self.below(path)?;
-        let found = self.shared.read(&prefix, self.shared.only).await;
-        let node = found.and_then(|found| {
-            let opened = found.map(|(meta, notes)| Node::open(&self.shared, &prefix, meta, notes));
-            opened.transpose()
-        });
-        node.map_err(|e| e.at(&prefix.node_path()))
     }
 
     /// Whether there is a node at a path.
