@@ -21,9 +21,9 @@ use crate::handle::{dataset_methods, variable_methods};
 use crate::index::Index;
 use crate::labels::Labels;
 use crate::new_dataset::NewDataset;
+use crate::positions::Picked;
 use crate::positions::Positions;
 use crate::times::{Spans, Times};
-use crate::view::Picked;
 
 /// A group of Zarr as a dataset: variables with named dimensions, coordinates and decoded elements.
 ///

@@ -11,11 +11,12 @@ use zarr_meta::{ArrayMeta, Format};
 
 use crate::attribute::number;
 use crate::blocking;
-use crate::dataset::{Dataset, Shared};
+use crate::dataset::Dataset;
 use crate::dimensions::{dimensions, lengths, visible_attributes, without_netcdf};
 use crate::element_kind::ElementKind;
 use crate::fill_value::{Missing, read_fill_value};
 use crate::number::{NumberType, Scalar};
+use crate::shared::Shared;
 use crate::tree::DataTree;
 
 use words::{attribute_values, identifier, literal};

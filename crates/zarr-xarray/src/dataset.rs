@@ -1,24 +1,23 @@
 //! The handle on a dataset.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
-use futures_util::lock::Mutex;
 use zarr_hierarchy::Group;
 use zarr_meta::json::Object;
 
-use crate::conventions::{DecodeOptions, VariablePlan};
-use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
+use crate::conventions::DecodeOptions;
+use crate::error::{XarrayError, XarrayResult};
 use crate::finding::Finding;
 use crate::handle::dataset_methods;
 use crate::index::Index;
 use crate::labels::Labels;
 use crate::open::{Above, Members};
-use crate::positions::Positions;
-use crate::stored::StoredArray;
+use crate::positions::{Picked, Positions};
+use crate::shared::Shared;
 use crate::variable::Variable;
-use crate::view::{Picked, View};
+use crate::view::View;
 
 /// A group of Zarr as a dataset: variables with named dimensions, coordinates and decoded elements.
 ///
@@ -42,28 +41,6 @@ pub struct Dataset {
     pub(crate) view: View,
     /// Whether a blocking handle wraps this handle, so that calls may block their thread.
     pub(crate) may_block: bool,
-}
-
-/// The state that a dataset shares with its selections and variables.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) group: Group,
-    /// The options that the dataset was opened with.
-    pub(crate) options: DecodeOptions,
-    /// The stored length of each dimension, also of those of groups above.
-    pub(crate) dimensions: BTreeMap<String, u64>,
-    pub(crate) attributes: Object,
-    pub(crate) findings: Vec<(String, Finding)>,
-    /// The plan of each variable, or the error that makes it undecodable.
-    pub(crate) plans: BTreeMap<String, XarrayResult<Arc<VariablePlan>>>,
-    pub(crate) arrays: BTreeMap<String, Arc<StoredArray>>,
-    pub(crate) coordinates: BTreeSet<String>,
-    /// The coordinates that are the index of a dimension.
-    pub(crate) indexes: BTreeSet<String>,
-    /// The index of each variable of one dimension, once it is loaded.
-    pub(crate) loaded: BTreeMap<String, Mutex<Option<Arc<Index>>>>,
-    /// The index coordinates of groups above, and where they are.
-    pub(crate) inherited: BTreeMap<String, Arc<Shared>>,
 }
 
 impl Dataset {
@@ -236,42 +213,6 @@ fn owned<N: AsRef<str>, L: Into<Labels>>(labels: impl IntoIterator<Item = (N, L)
 }
 
 impl Shared {
-    /// The names of all variables, own and inherited, in order.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
-        let names: BTreeSet<_> = self.plans.keys().chain(self.inherited.keys()).collect();
-        names.into_iter()
-    }
-
-    pub(crate) fn is_coordinate(&self, name: &str) -> bool {
-        self.coordinates.contains(name) || self.inherited.contains_key(name)
-    }
-
-    pub(crate) fn is_index(&self, name: &str) -> bool {
-        self.indexes.contains(name) || self.inherited.contains_key(name)
-    }
-
-    /// Returns the group that has a variable: this one, or one above.
-    fn owner(self: &Arc<Self>, name: &str) -> Arc<Self> {
-        self.inherited.get(name).unwrap_or(self).clone()
-    }
-
-    /// Returns the plan of a variable of this group.
-    pub(crate) fn planned(&self, name: &str) -> XarrayResult<&Arc<VariablePlan>> {
-        let absent = || {
-            let message = format!("there is no variable {name:?} in group {:?}", self.group.path());
-            XarrayError::new(XarrayErrorKind::NotFound, message)
-        };
-        self.plans.get(name).ok_or_else(absent)?.as_ref().map_err(Clone::clone)
-    }
-
-    /// Checks that no variable has a dimension twice.
-    fn check_single(&self, dimension: &str) -> XarrayResult<()> {
-        let has_twice =
-            |plan: &VariablePlan| plan.dimensions.iter().filter(|of| *of == dimension).count() > 1;
-        let twice = self.plans.iter().find(|(_, plan)| plan.as_ref().is_ok_and(|plan| has_twice(plan)));
-        twice.map_or(Ok(()), |(name, _)| Err(repeated(dimension).with_variable(name)))
-    }
-
     /// Returns the index of a variable of one dimension. Reads it the first time.
     async fn index(self: &Arc<Self>, name: &str, may_block: bool) -> XarrayResult<Arc<Index>> {
         let variable = Variable::new(self.clone(), name, View::default(), may_block)?;
@@ -285,10 +226,4 @@ impl Shared {
         let index = Index::of(variable.read_any().await?).map_err(|error| error.with_variable(name))?;
         Ok(loaded.insert(index.into()).clone())
     }
-}
-
-/// The error of a selection along a dimension that a variable has twice.
-pub(crate) fn repeated(dimension: &str) -> XarrayError {
-    let message = format!("dimension {dimension:?} occurs twice, so it cannot be selected along");
-    XarrayError::new(XarrayErrorKind::Unsupported, message)
 }

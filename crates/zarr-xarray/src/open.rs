@@ -7,10 +7,10 @@ use zarr_hierarchy::{Child, ChildState, Group, HierarchyError};
 use zarr_meta::NodeMeta;
 
 use crate::conventions::DecodeOptions;
-use crate::dataset::Shared;
 use crate::error::{XarrayError, XarrayResult};
 use crate::finding::{Finding, FindingCode};
 use crate::plan::DatasetPlan;
+use crate::shared::Shared;
 use crate::stored::StoredArray;
 
 /// What a dataset inherits from the groups above it.

@@ -1,9 +1,10 @@
-//! Positions along one dimension, as they are given to `isel`.
+//! Positions along one dimension: as they are given to `isel`, and as a selection leaves them.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
+use zarr_array::Axis;
+
 use crate::error::{XarrayError, XarrayResult};
-use crate::view::Picked;
 
 /// Positions along one dimension: one position, which drops the dimension, a range with a step, or a list.
 ///
@@ -24,6 +25,84 @@ enum Kind {
     Range { start: Option<i64>, end: Option<i64>, step: i64 },
     List(Vec<i64>),
     Mask(Vec<bool>),
+}
+
+/// The selected positions of a stored dimension, in the order of the selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Picked {
+    /// One position. The selection does not have the dimension.
+    One(u64),
+    /// `count` positions from `start` on.
+    Steps {
+        /// The first position.
+        start: u64,
+        /// The number of positions.
+        count: u64,
+        /// The distance of two positions, which may be negative.
+        step: i128,
+    },
+    /// Any positions.
+    List(Vec<u64>),
+}
+
+impl Picked {
+    /// All positions of a dimension.
+    pub(crate) fn whole(length: u64) -> Self {
+        Self::Steps { start: 0, count: length, step: 1 }
+    }
+
+    /// The number of positions.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::One(_) => 1,
+            Self::Steps { count, .. } => *count,
+            Self::List(list) => list.len() as u64,
+        }
+    }
+
+    /// The stored position of a position of the view. A position beyond the end gives the last stored one.
+    pub(crate) fn at(&self, position: u64) -> u64 {
+        match self {
+            Self::One(stored) => *stored,
+            Self::Steps { start, step, .. } => {
+                let stored = i128::from(*start).saturating_add(i128::from(position).saturating_mul(*step));
+                u64::try_from(stored.max(0)).unwrap_or(u64::MAX)
+            }
+            Self::List(list) => {
+                let position = usize::try_from(position).unwrap_or(usize::MAX);
+                list.get(position).or(list.last()).copied().unwrap_or(0)
+            }
+        }
+    }
+
+    /// Returns the stored positions of `chosen`, which are positions in this view.
+    pub(crate) fn then(&self, chosen: &Self) -> Self {
+        match (self, chosen) {
+            (_, Self::One(position)) => Self::One(self.at(*position)),
+            (Self::Steps { step, .. }, Self::Steps { start, count, step: more }) => {
+                Self::Steps { start: self.at(*start), count: *count, step: step.saturating_mul(*more) }
+            }
+            _ => Self::List((0..chosen.len()).map(|position| self.at(chosen.at(position))).collect()),
+        }
+    }
+
+    /// Returns the selection of these positions in a stored array.
+    pub(crate) fn axis(&self) -> Axis {
+        match self {
+            Self::One(position) => (*position).into(),
+            Self::List(list) => Axis::list(list.iter().copied()),
+            Self::Steps { count: 0, .. } => (0_u64..0).into(),
+            Self::Steps { start, count, step } => {
+                let last = self.at(count - 1);
+                let (low, high) = (*start.min(&last), *start.max(&last));
+                match i64::try_from(*step) {
+                    Ok(step) => Axis::step(low..high.saturating_add(1), step),
+                    // Steps that are so large have few positions.
+                    Err(_) => Axis::list((0..*count).map(|position| self.at(position))),
+                }
+            }
+        }
+    }
 }
 
 impl Positions {

@@ -11,9 +11,9 @@ use futures_util::future::try_join_all;
 use crate::blocking;
 use crate::dataset::Dataset;
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
+use crate::positions::Picked;
 use crate::positions::Positions;
 use crate::variable::Variable;
-use crate::view::Picked;
 
 use resolve::resolve;
 use words::{at_marks, unquoted};

@@ -9,9 +9,10 @@ use zarr_array::traits::BoxFuture;
 use zarr_hierarchy::Group;
 
 use crate::conventions::DecodeOptions;
-use crate::dataset::{Dataset, Shared};
+use crate::dataset::Dataset;
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
 use crate::open::{Above, Members};
+use crate::shared::Shared;
 
 /// A group and all groups below it, each of them a dataset.
 ///

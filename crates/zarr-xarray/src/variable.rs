@@ -11,13 +11,13 @@ use zarr_meta::ArrayMeta;
 use zarr_meta::json::Object;
 
 use crate::conventions::{Decoding, VariablePlan};
-use crate::dataset::{Shared, repeated};
 use crate::decoded::{Decoded, DecodedType, Maskable};
 use crate::element_kind::ElementKind;
 use crate::error::{XarrayError, XarrayResult};
 use crate::flags::Flags;
 use crate::handle::variable_methods;
 use crate::positions::Positions;
+use crate::shared::{Shared, repeated};
 use crate::stored::{Reader, StoredArray};
 use crate::times::{Spans, Times};
 use crate::view::{Seen, View};

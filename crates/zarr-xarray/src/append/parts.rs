@@ -3,11 +3,12 @@
 use zarr_meta::json::Object;
 
 use crate::add::attributes;
-use crate::dataset::{Dataset, repeated};
+use crate::dataset::Dataset;
 use crate::dimensions::dimensions;
 use crate::error::{XarrayError, XarrayResult};
 use crate::new_dataset::NewDataset;
 use crate::part::Part;
+use crate::shared::repeated;
 
 /// An append, ready to be written.
 #[derive(Debug)]

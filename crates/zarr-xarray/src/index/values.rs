@@ -6,8 +6,8 @@ use zarr_meta::DataType;
 use super::{Index, IndexValues};
 use crate::decoded::Decoded;
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
+use crate::positions::Picked;
 use crate::times::{Spans, Times};
-use crate::view::Picked;
 
 impl Index {
     /// Returns the index of the elements of a coordinate.
