@@ -11,7 +11,6 @@ use zarr_traits::{
     heap::{Heap, Slot},
 };
 
-use super::subject::Case;
 use crate::report::Fault;
 
 /// The contents of the elements of a chunk, in C order.
@@ -158,6 +157,12 @@ impl Worker {
         let slots = memory.as_chunks::<{ Slot::SIZE }>().0.iter();
         self.heap.with(|blocks| slots.map(|slot| Ok(Slot::from_bytes(*slot).of(blocks)?.to_vec())).collect())
     }
+}
+
+/// A chunk and the chains that encode it. In the first chain the codec is alone, as far as possible.
+pub(super) struct Case {
+    pub(super) chunk: Chunk,
+    pub(super) chains: Vec<Chain>,
 }
 
 impl Case {

@@ -7,8 +7,8 @@ use zarr_traits::{
     codec::{BytesBytesCodec, Codec},
 };
 
-use super::chunk::{Elements, Noise, Worker};
-use super::subject::{Bench, Case};
+use super::chunk::{Case, Elements, Noise, Worker};
+use super::subject::Bench;
 use super::whole::difference;
 use crate::report::{Check, Excerpt, Fault, ensure, panic_text};
 

@@ -11,7 +11,7 @@ use zarr_traits::serde_json::Value;
 use zarr_traits::{CodecResult, DataType, FillValue, Limits, Registry};
 
 use super::around::{self, HIDDEN, OPEN, UNSIZED};
-use super::chunk::{Chunk, Pattern, Worker};
+use super::chunk::{Case, Chunk, Pattern, Worker};
 use crate::report::Fault;
 
 /// A codec in one configuration, and statements about it.
@@ -165,12 +165,6 @@ pub(super) struct Bench {
     pub(super) entry: CodecEntry,
     registry: Registry,
     limits: Limits,
-}
-
-/// A chunk and the chains that encode it. In the first chain the codec is alone, as far as possible.
-pub(super) struct Case {
-    pub(super) chunk: Chunk,
-    pub(super) chains: Vec<Chain>,
 }
 
 impl Bench {

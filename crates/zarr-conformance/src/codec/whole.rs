@@ -7,8 +7,8 @@ use zarr_traits::{
     codec::{Codec, Effect, Repr},
 };
 
-use super::chunk::{Elements, Worker};
-use super::subject::{Bench, Case};
+use super::chunk::{Case, Elements, Worker};
+use super::subject::Bench;
 use crate::report::{Check, Excerpt, Fault, ensure};
 
 /// Rule 1.
