@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer};
 
 use super::SuiteError;
-use super::results::FaultKind;
+use super::verdict::FaultKind;
 
 /// A known failure of a peer, in one or more cases.
 #[derive(Clone, Debug, Deserialize)]

@@ -5,7 +5,7 @@ use zarr_traits::serde_json::{self, Value};
 use super::fixture::{Case, CaseKind, Expect, Failure};
 use super::json::{canonical, sha256};
 use super::peer::{Exit, PeerAnswer, Verb};
-use super::results::{Fault, FaultKind, Verdict};
+use super::verdict::{Fault, FaultKind, Verdict};
 
 /// Judges an answer to [`Verb::Info`], [`Verb::Read`] or [`Verb::List`].
 pub fn judge(case: &Case, verb: Verb, answer: &PeerAnswer) -> Verdict {

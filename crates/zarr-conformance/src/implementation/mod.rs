@@ -42,6 +42,7 @@ mod results;
 mod run;
 mod session;
 mod snapshot;
+mod verdict;
 
 use std::fmt;
 
@@ -51,9 +52,10 @@ pub use judge::judge;
 pub use peer::{Exit, Peer, PeerAnswer, PeerRequest, Verb};
 pub use process::{ProcessEnd, ProcessLimits, run as run_process};
 pub use report::About;
-pub use results::{Asked, CaseResult, Fault, FaultKind, KnownFault, Results, Summary, Surprise, Verdict};
-pub use run::{Direction, Options, run};
+pub use results::{Asked, CaseResult, KnownFault, Results, Summary, Surprise};
+pub use run::{Options, run};
 pub use snapshot::Snapshot;
+pub use verdict::{Direction, Fault, FaultKind, Verdict};
 
 /// An error of the suite itself: a file is missing, or a program does not start.
 #[derive(Debug)]

@@ -1,13 +1,12 @@
 //! Programs with the protocol of adapters, and requests to them.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 use std::process::Command;
 
 use super::SuiteError;
 use super::process::{self, ProcessLimits, undocumented};
-use super::session::Session;
 
 /// A call of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -157,7 +156,11 @@ impl Peer {
     }
 
     /// Answers one request in its own process.
-    fn once(&self, request: &PeerRequest<'_>, limits: ProcessLimits) -> Result<PeerAnswer, SuiteError> {
+    pub(super) fn once(
+        &self,
+        request: &PeerRequest<'_>,
+        limits: ProcessLimits,
+    ) -> Result<PeerAnswer, SuiteError> {
         let mut command = self.start()?;
         command.arg(request.verb.name());
         if request.json {
@@ -190,43 +193,5 @@ impl Exit {
             Some(code) => Self::Broken(undocumented(code)),
             None => Self::Broken("no exit code".to_owned()),
         }
-    }
-}
-
-/// A connection of one thread to a peer.
-#[derive(Debug)]
-pub(super) struct Line<'a> {
-    pub(super) peer: &'a Peer,
-    /// A folder for output and for standard error.
-    work: PathBuf,
-    session: Option<Session>,
-}
-
-impl<'a> Line<'a> {
-    pub(super) fn new(peer: &'a Peer, work: PathBuf) -> Self {
-        Self { peer, work, session: None }
-    }
-
-    /// Sends a request, and waits for the answer.
-    pub(super) fn ask(
-        &mut self,
-        request: &PeerRequest<'_>,
-        limits: ProcessLimits,
-    ) -> Result<PeerAnswer, SuiteError> {
-        if !self.peer.serve {
-            return self.peer.once(request, limits);
-        }
-        let session = match &mut self.session {
-            Some(session) => session,
-            none => none.insert(Session::start(self.peer, self.work.join("stderr"))?),
-        };
-        let output = self.work.join("output");
-        let _ = fs::remove_file(&output);
-        let answer = session.ask(request, &output, limits);
-        if matches!(answer.exit, Exit::Broken(_) | Exit::Closed) {
-            // The process is no longer reliable.
-            self.session = None;
-        }
-        Ok(answer)
     }
 }

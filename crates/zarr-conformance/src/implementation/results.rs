@@ -3,79 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde::Deserialize;
-
 use super::deviation::{Deviation, Deviations};
 use super::fixture::Case;
 use super::peer::Peer;
-use super::run::Direction;
-
-/// The kind of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FaultKind {
-    /// A wrong result without an error.
-    Wrong,
-    /// An error for a well-formed store.
-    Refused,
-    /// No error for a malformed store.
-    Accepted,
-    /// A crash, or a limit of time or memory exceeded.
-    Broken,
-}
-
-impl FaultKind {
-    /// The name of the kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wrong => "wrong",
-            Self::Refused => "refused",
-            Self::Accepted => "accepted",
-            Self::Broken => "broken",
-        }
-    }
-}
-
-/// A failure of a peer.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Fault {
-    /// The kind of the failure.
-    pub kind: FaultKind,
-    /// The expected result.
-    pub expected: String,
-    /// The actual result.
-    pub got: String,
-}
-
-impl Fault {
-    /// Returns a failure.
-    pub fn new(kind: FaultKind, expected: impl Into<String>, got: impl Into<String>) -> Self {
-        Self { kind, expected: expected.into(), got: got.into() }
-    }
-}
-
-/// The verdict on one request, or on a written array.
-#[derive(Clone, Debug)]
-pub enum Verdict {
-    /// The result is the expected one.
-    Passed,
-    /// The peer says that it does not support this.
-    NotImplemented(String),
-    /// The result is not the expected one.
-    Failed(Fault),
-}
-
-impl Verdict {
-    /// Returns the verdict for a snapshot, without messages, which may change.
-    pub(super) fn in_short(&self) -> String {
-        match self {
-            Self::Passed => "passed".to_owned(),
-            Self::NotImplemented(_) => "not-implemented".to_owned(),
-            Self::Failed(fault) => format!("failed:{}", fault.kind.name()),
-        }
-    }
-}
+use super::verdict::{Direction, Verdict};
 
 /// The reason of an expected failure.
 #[derive(Clone, Debug)]
@@ -262,6 +193,7 @@ fn explain(deviations: &Deviations, case: &str, entry: &mut CaseResult) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use super::super::verdict::{Fault, FaultKind};
     use super::*;
     use zarr_traits::serde_json::json;
 

@@ -16,36 +16,13 @@ use super::SuiteError;
 use super::deviation::matches;
 use super::fixture::{Case, CaseKind, Expect, Fixtures};
 use super::judge::judge;
-use super::peer::{Line, Peer, PeerAnswer, PeerRequest, Verb};
+use super::peer::{Peer, PeerAnswer, PeerRequest, Verb};
 use super::process::ProcessLimits;
 use super::results::{Asked, CaseResult, Results};
+use super::session::Line;
+use super::verdict::Direction;
 use control::Judged;
 use start::Start;
-
-/// A task of peers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
-    /// Read stores from others.
-    Read,
-    /// Write stores that others read.
-    Write,
-    /// Refuse malformed stores.
-    Reject,
-}
-
-impl Direction {
-    /// All directions.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Reject];
-
-    /// The name of the direction.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Reject => "reject",
-        }
-    }
-}
 
 /// Options of a run.
 #[derive(Clone, Debug)]

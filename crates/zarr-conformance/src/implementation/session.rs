@@ -1,4 +1,4 @@
-//! A serving peer: requests and answers are lines of JSON.
+//! Connections to peers. To a serving peer, requests and answers are lines of JSON.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -13,6 +13,44 @@ use zarr_traits::serde_json::{self, Value, json};
 use super::SuiteError;
 use super::peer::{Exit, Peer, PeerAnswer, PeerRequest};
 use super::process::{ProcessLimits, breakage, ended, family, group, kill, message, peak_memory};
+
+/// A connection of one thread to a peer.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) peer: &'a Peer,
+    /// A folder for output and for standard error.
+    work: PathBuf,
+    session: Option<Session>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(peer: &'a Peer, work: PathBuf) -> Self {
+        Self { peer, work, session: None }
+    }
+
+    /// Sends a request, and waits for the answer.
+    pub(super) fn ask(
+        &mut self,
+        request: &PeerRequest<'_>,
+        limits: ProcessLimits,
+    ) -> Result<PeerAnswer, SuiteError> {
+        if !self.peer.serve {
+            return self.peer.once(request, limits);
+        }
+        let session = match &mut self.session {
+            Some(session) => session,
+            none => none.insert(Session::start(self.peer, self.work.join("stderr"))?),
+        };
+        let output = self.work.join("output");
+        let _ = fs::remove_file(&output);
+        let answer = session.ask(request, &output, limits);
+        if matches!(answer.exit, Exit::Broken(_) | Exit::Closed) {
+            // The process is no longer reliable.
+            self.session = None;
+        }
+        Ok(answer)
+    }
+}
 
 /// A running process of a peer. It is stopped on drop.
 #[derive(Debug)]

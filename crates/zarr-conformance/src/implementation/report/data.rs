@@ -2,8 +2,8 @@
 
 use zarr_traits::serde_json::{Value, json};
 
-use super::super::results::{Asked, CaseResult, Results, Verdict};
-use super::super::run::Direction;
+use super::super::results::{Asked, CaseResult, Results};
+use super::super::verdict::{Direction, Verdict};
 use super::About;
 
 impl Results {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::SuiteError;
 use super::super::results::Results;
-use super::super::run::Direction;
+use super::super::verdict::Direction;
 use super::About;
 
 impl Results {

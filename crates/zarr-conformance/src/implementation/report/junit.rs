@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::results::{CaseResult, Results, Verdict};
+use super::super::results::{CaseResult, Results};
+use super::super::verdict::Verdict;
 
 impl Results {
     /// Returns a test suite for each peer with a test for each case. Known failures and unsupported cases are skipped

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::results::{Results, Summary};
-use super::super::run::Direction;
+use super::super::verdict::Direction;
 
 impl Results {
     /// Returns a table of categories × peers: passed/all, then in brackets unsupported cases, after `~` known failures,

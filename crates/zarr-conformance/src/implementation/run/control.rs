@@ -7,7 +7,8 @@ use super::super::SuiteError;
 use super::super::fixture::{Case, CaseKind, Expect};
 use super::super::judge::refused;
 use super::super::peer::{Exit, Verb};
-use super::super::results::{Asked, CaseResult, Verdict};
+use super::super::results::{Asked, CaseResult};
+use super::super::verdict::Verdict;
 use super::{Suite, request};
 
 /// A verdict with the answer that led to it.

@@ -5,7 +5,8 @@ use std::sync::PoisonError;
 use super::super::SuiteError;
 use super::super::fixture::Case;
 use super::super::judge::{broken, refused};
-use super::super::peer::{Exit, Line, PeerAnswer};
+use super::super::peer::{Exit, PeerAnswer};
+use super::super::session::Line;
 use super::control::is_control;
 use super::{Suite, request};
 

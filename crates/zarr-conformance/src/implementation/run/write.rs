@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use super::super::SuiteError;
 use super::super::fixture::Expect;
 use super::super::judge::{broken, elements, judge, refused};
-use super::super::peer::{Exit, Line, PeerAnswer, Verb};
-use super::super::results::{Asked, CaseResult, Fault, FaultKind, Verdict};
-use super::{Direction, Entries, Suite, request};
+use super::super::peer::{Exit, PeerAnswer, Verb};
+use super::super::results::{Asked, CaseResult};
+use super::super::session::Line;
+use super::super::verdict::{Direction, Fault, FaultKind, Verdict};
+use super::{Entries, Suite, request};
 
 /// An array to be written.
 struct Task<'a> {
