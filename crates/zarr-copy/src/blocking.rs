@@ -6,7 +6,7 @@ use crate::error::CopyResult;
 use crate::join::{Share, SharedCopy};
 use crate::plan::CopyPlan;
 use crate::run::{CopyProgress, RunOptions};
-use crate::work::Done;
+use crate::told::Done;
 
 /// Plans a copy, as [`Copy::plan`](crate::Copy::plan).
 ///

@@ -26,7 +26,7 @@ use crate::objects::{chunk_at, chunk_bytes};
 use crate::part::Part;
 use crate::pause::pause;
 use crate::size::Size;
-use crate::work::{Action, Done, Estimate, MANY, Places, Told};
+use crate::told::{Action, Done, Estimate, MANY, Places, Told};
 
 /// The calling task copies an array of up to so many bytes of elements.
 const SMALL: u64 = 64 << 10;

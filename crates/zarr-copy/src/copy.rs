@@ -4,14 +4,12 @@ use zarr_array::{Axis, Format, Registry, Selection, Storage};
 
 use crate::change::Shards;
 use crate::codecs::Codecs;
-use crate::error::CopyResult;
 use crate::memory::Allowed;
 use crate::part::Parts;
-use crate::plan::{self, CopyPlan};
 use crate::rules::{ChunkChoice, Rule, Rules};
 use crate::size::Size;
 
-/// A copy of a node with everything below it. [`plan`](Self::plan) looks at the source; the [`CopyPlan`] runs.
+/// A copy of a node with everything below it. [`plan`](Self::plan) looks at the source; the [`CopyPlan`](crate::CopyPlan) runs.
 ///
 /// The copy keeps shape, data type, fill value, dimension names and attributes, and also chunks, shards and codecs
 /// unless a setting changes them. If the chunks and codecs of an array stay the same, its stored objects are copied
@@ -170,16 +168,6 @@ impl Copy {
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
-    }
-
-    /// Looks at all nodes of the source and decides what to do with them. Reads only documents, and lists the chunks of
-    /// arrays that have more than 2^20.
-    ///
-    /// # Errors
-    /// [`Settings`](crate::CopyErrorKind::Settings) if the settings do not fit each other or the source; the kinds of
-    /// arrays if nodes cannot be copied: the error of the first, and [`others`](crate::CopyError::others).
-    pub async fn plan(&self) -> CopyResult<CopyPlan> {
-        plan::plan(self).await
     }
 
     pub(crate) fn name(&self) -> String {

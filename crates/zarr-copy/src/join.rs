@@ -23,8 +23,8 @@ use crate::destination::{CopyDestination, DestinationState, below};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::plan::{CopyPlan, Kind};
 use crate::run::{CopyProgress, Event};
+use crate::told::{Action, Done, Told};
 use crate::units::{Pass, Unit};
-use crate::work::{Action, Done, Told};
 
 /// The number of units that a worker copies at once, so that one is read while another is written.
 const AT_ONCE: usize = 2;

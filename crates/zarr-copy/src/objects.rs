@@ -17,7 +17,7 @@ use crate::indices::indices;
 use crate::memory::Room;
 use crate::pause::pause;
 use crate::size::Size;
-use crate::work::{Action, Told};
+use crate::told::{Action, Told};
 
 /// The largest number of objects at once, which is enough for any storage.
 const AT_ONCE: usize = 16;

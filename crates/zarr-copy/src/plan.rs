@@ -26,8 +26,9 @@ use crate::part::Part;
 use crate::pause::pause;
 use crate::rules::{Chosen, Matchers, dimensions};
 use crate::size::Size;
+use crate::told::Estimate;
 use crate::twice::Twice;
-use crate::work::{Estimate, Work};
+use crate::work::Work;
 
 /// What a copy will do: all nodes, parents before children. Made by [`Copy::plan`]; nothing is written before
 /// [`run`](Self::run).
@@ -169,51 +170,58 @@ impl CopyPlan {
     }
 }
 
-/// Plans a copy.
-pub(crate) async fn plan(copy: &Copy) -> CopyResult<CopyPlan> {
-    let rules = copy.rules.matchers()?;
-    let filter = Filter::new(&copy.include, &copy.exclude)?;
-    let source = |e: CopyError| e.of_source();
-    let mut planner = Planner {
-        copy,
-        nodes: Vec::new(),
-        on_the_way: Vec::new(),
-        notes: Notes::default(),
-        left_alone: Vec::new(),
-        parts: copy.parts.arrays.keys().cloned().collect(),
-    };
-    let mut failures = Failures::default();
-    let start = Prefix::of_node(&copy.path).map_err(|e| source(e.into()))?;
-    let mut visits = planner.visits(&start).await.map_err(source)?;
-    while let Some(visit) = visits.next().await {
-        pause().await;
-        let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
-        let is_group = matches!(visit.found, ChildState::Node(NodeMeta::Group(_)));
-        let taken = filter.takes(below);
-        // A group that is not taken may hold nodes that are.
-        if !(taken || is_group) {
-            planner.parts.remove(below.trim_end_matches('/'));
-            continue;
-        }
-        let path = visit.prefix.node_path();
-        match planner.add(&start, visit, &rules).await {
-            Ok(()) if taken => {}
-            Ok(()) => planner.on_the_way.push(planner.nodes.len() - 1),
-            Err(e) => failures.add(&path, source(e)),
-        }
-    }
-    planner.drop_empty();
-    let is_empty = planner.nodes.iter().all(|node| node.below.is_root());
-    if filter.is_choice() && failures.is_empty() && is_empty {
-        let advice = match filter.has_comma() {
-            true => "; a comma is a part of a pattern: give each pattern by its own `include`",
-            false => "",
+impl Copy {
+    /// Looks at all nodes of the source and decides what to do with them. Reads only documents, and lists the chunks of
+    /// arrays that have more than 2^20.
+    ///
+    /// # Errors
+    /// [`Settings`](crate::CopyErrorKind::Settings) if the settings do not fit each other or the source; the kinds of
+    /// arrays if nodes cannot be copied: the error of the first, and [`others`](crate::CopyError::others).
+    pub async fn plan(&self) -> CopyResult<CopyPlan> {
+        let rules = self.rules.matchers()?;
+        let filter = Filter::new(&self.include, &self.exclude)?;
+        let source = |e: CopyError| e.of_source();
+        let mut planner = Planner {
+            copy: self,
+            nodes: Vec::new(),
+            on_the_way: Vec::new(),
+            notes: Notes::default(),
+            left_alone: Vec::new(),
+            parts: self.parts.arrays.keys().cloned().collect(),
         };
-        return Err(CopyError::settings(format!("`include`: no node matches{advice}")));
-    }
-    match failures.joined() {
-        Some(failure) => Err(failure),
-        None => planner.finish().map_err(source),
+        let mut failures = Failures::default();
+        let start = Prefix::of_node(&self.path).map_err(|e| source(e.into()))?;
+        let mut visits = planner.visits(&start).await.map_err(source)?;
+        while let Some(visit) = visits.next().await {
+            pause().await;
+            let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
+            let is_group = matches!(visit.found, ChildState::Node(NodeMeta::Group(_)));
+            let taken = filter.takes(below);
+            // A group that is not taken may hold nodes that are.
+            if !(taken || is_group) {
+                planner.parts.remove(below.trim_end_matches('/'));
+                continue;
+            }
+            let path = visit.prefix.node_path();
+            match planner.add(&start, visit, &rules).await {
+                Ok(()) if taken => {}
+                Ok(()) => planner.on_the_way.push(planner.nodes.len() - 1),
+                Err(e) => failures.add(&path, source(e)),
+            }
+        }
+        planner.drop_empty();
+        let is_empty = planner.nodes.iter().all(|node| node.below.is_root());
+        if filter.is_choice() && failures.is_empty() && is_empty {
+            let advice = match filter.has_comma() {
+                true => "; a comma is a part of a pattern: give each pattern by its own `include`",
+                false => "",
+            };
+            return Err(CopyError::settings(format!("`include`: no node matches{advice}")));
+        }
+        match failures.joined() {
+            Some(failure) => Err(failure),
+            None => planner.finish().map_err(source),
+        }
     }
 }
 

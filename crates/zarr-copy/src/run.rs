@@ -12,7 +12,7 @@ use crate::error::CopyErrorKind;
 use crate::error::{CopyError, CopyResult};
 use crate::marker;
 use crate::plan::{CopyNode, CopyPlan, Kind};
-use crate::work::Done;
+use crate::told::Done;
 
 /// How a plan runs.
 #[derive(Debug, Clone, Copy, Default)]

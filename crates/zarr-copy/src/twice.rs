@@ -17,7 +17,7 @@ use crate::elements;
 use crate::error::CopyResult;
 use crate::memory::Shares;
 use crate::objects::chunk_bytes;
-use crate::work::{Estimate, Told};
+use crate::told::{Estimate, Told};
 
 /// The place of intermediate arrays below the array of the copy. Listings of nodes ignore the name.
 const PLACE: &str = ".zarr-copy.intermediate/";

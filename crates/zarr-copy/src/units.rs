@@ -15,7 +15,8 @@ use crate::blocks::Blocks;
 use crate::error::{CopyError, CopyResult};
 use crate::memory::Room;
 use crate::objects::{self, Pair};
-use crate::work::{Action, Done, Told, Work};
+use crate::told::{Action, Done, Told};
+use crate::work::{self, Work};
 
 /// The largest number of objects or blocks in a unit.
 const MOST: usize = 256;
@@ -52,6 +53,21 @@ pub(crate) struct Unit {
 enum Items {
     Objects(Vec<Pair>),
     Blocks(Vec<Vec<u64>>),
+}
+
+impl Work {
+    /// Returns the passes of the copy, in order, for workers that share it.
+    pub(crate) fn passes(&self, source: &Array, copy: &Array) -> CopyResult<Vec<Pass<'_>>> {
+        Ok(match &self.how {
+            work::How::Objects => vec![Pass::objects(self, source, copy)?],
+            work::How::Blocks(blocks) => vec![Pass::blocks(self, blocks, source.clone(), copy.clone())],
+            work::How::Twice(twice) => {
+                let passes = twice.passes(source, copy)?.into_iter();
+                let name = twice.name();
+                passes.map(|(blocks, from, to)| Pass::blocks(self, blocks, from, to).named(&name)).collect()
+            }
+        })
+    }
 }
 
 impl<'a> Pass<'a> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{CopyError, CopyResult};
-use crate::work::Done;
+use crate::told::Done;
 
 /// The longest name of a job, in bytes.
 const LONGEST: usize = 64;
