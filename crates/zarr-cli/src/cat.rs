@@ -14,6 +14,7 @@ use zarr_array::blocking::Array;
 
 use crate::elements::Elements;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::labels::{Around, Part};
 use crate::nested::Nested;
 use crate::npy::{self, Padding};
 use crate::output::Output;
@@ -21,7 +22,7 @@ use crate::output::Output;
 use crate::picture;
 use crate::progress::Progress;
 use crate::render::Render;
-use crate::select::{Part, Pick};
+use crate::select::Pick;
 use crate::slabs::{Budget, Slabs};
 use crate::stores::Stores;
 use crate::target::Target;
@@ -153,7 +154,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     if args.decode {
-        return decoded::run(args, format, &target, &array, stores);
+        return decode(args, format, &target, &array, stores);
     }
     let picks = args.part.picks(&args.store, &target, &array, stores)?;
     let mut output = Output::open(args.output.as_deref())?;
@@ -174,6 +175,27 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         format => plain(format, &array, &picks, &mut output),
     };
     printed.map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
+    Ok(Exit::Ok)
+}
+
+/// Prints the elements as the attributes of the variable say.
+fn decode(args: &Args, format: Format, target: &Target, array: &Array, stores: &Stores) -> Outcome {
+    let in_array = |e: Failure| match e.exit() {
+        Exit::Ok => e,
+        _ => target.fail(e.within(format_args!("array {:?}", array.path()))),
+    };
+    let around = Around::of(&args.store, target, stores).map_err(in_array)?;
+    let part = decoded::Part::of(&around, &args.part.select, target).map_err(in_array)?;
+    let mut output = Output::open(args.output.as_deref())?;
+    let done = match (format, format.delimiter()) {
+        #[cfg(feature = "image")]
+        (Format::Png, _) => {
+            picture::print(&args.picture, &decoded::Plane { part: &part, array }, &mut output)
+        }
+        (_, Some(delimiter)) => delimited::decoded(&around.dataset, &part, array, delimiter, &mut output),
+        (_, None) => part.print(format, array, &mut output),
+    };
+    done.map_err(in_array)?;
     Ok(Exit::Ok)
 }
 

@@ -12,7 +12,8 @@ use crate::stores::Stores;
 use crate::table::count;
 use crate::target::Target;
 use crate::validate::differs;
-use crate::walk::{Source, reason};
+use crate::visit::Source;
+use crate::walk::reason;
 
 /// Write, check or remove the consolidated metadata of a group.
 ///

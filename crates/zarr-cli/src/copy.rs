@@ -8,6 +8,7 @@ mod directory;
 mod join;
 mod left;
 mod part;
+mod path;
 mod place;
 mod publish;
 mod report;
@@ -19,9 +20,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
+use zarr_array::block_on;
 use zarr_array::meta::{Format, NodeMeta};
-use zarr_array::traits::{Prefix, StoreResult};
-use zarr_array::{Storage, block_on};
 use zarr_copy::{ChunkChoice, Copy, CopyError, CopyErrorKind, Event, Rule, Shards, Size, marker};
 use zarr_hierarchy::ChildState;
 
@@ -35,12 +35,12 @@ use crate::progress::Progress;
 use crate::stdout::print;
 use crate::stores::{Stores, shown};
 use crate::target::{Target, registry};
-use crate::walk::Source;
+use crate::visit::Source;
+use directory::Rules;
 pub(crate) use left::left;
-use place::{Growing, Place, Rules};
+use place::{Growing, Place};
 pub(crate) use place::{identity, url_of};
 pub(crate) use zarr_copy::Codecs;
-pub(crate) use zarr_copy::marker::key as marker_key;
 
 /// Copy an array or a hierarchy.
 ///
@@ -329,12 +329,7 @@ pub(crate) fn check_outside(
 /// Returns the URL of a directory with an unfinished copy that processes share.
 pub(crate) fn shared_url(given: &Path) -> Result<Option<String>, Failure> {
     let is_shared = given.join(marker::NAME).is_file();
-    is_shared.then(|| Ok(around::file_url(&directory::resolved(given)?))).transpose()
-}
-
-/// Returns the source of the unfinished copy at `root`, if there is one.
-pub(crate) fn unfinished(storage: &Storage, root: &Prefix) -> StoreResult<Option<String>> {
-    block_on(marker::unfinished(storage, root))
+    is_shared.then(|| Ok(around::file_url(&path::resolved(given)?))).transpose()
 }
 
 impl From<CopyErrorKind> for Exit {

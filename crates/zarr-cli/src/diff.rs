@@ -14,12 +14,13 @@ use zarr_hierarchy::ChildState;
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json;
+use crate::labels::Part;
 use crate::progress::Progress;
-use crate::select::Part;
 use crate::stdout::Stdout;
 use crate::stores::Stores;
 use crate::target::Target;
-use crate::walk::{Source, reason, walk};
+use crate::visit::Source;
+use crate::walk::{reason, walk};
 use report::{Difference, Node, Report};
 use tolerance::Tolerance;
 
@@ -84,7 +85,10 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
                         true => None,
                         false => Some(args.part.picks(&args.a, &sides[0], &arrays[0], stores)?),
                     };
-                    values::compare(&sides, &arrays, picks, &args.tolerance, &progress, &mut node)?;
+                    match values::compare(&sides, &arrays, picks, &args.tolerance, &progress)? {
+                        Ok(values) => node.values = Some(values),
+                        Err(why) => node.not_compared = Some(why),
+                    }
                 }
             }
             (a, b) => node.found = alone(a, b),

@@ -14,7 +14,7 @@ use crate::stores::Stores;
 use crate::table::count;
 use crate::target::Target;
 use crate::usage::measure;
-use crate::walk::Source;
+use crate::visit::Source;
 use advice::Advice;
 
 /// Show what makes a hierarchy slow or hard to read, and what would mend it.

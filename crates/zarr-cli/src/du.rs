@@ -14,7 +14,7 @@ use crate::stores::Stores;
 use crate::table::{Table, bytes, count, product};
 use crate::target::Target;
 use crate::usage::{Usage, measure, with_below};
-use crate::walk::Source;
+use crate::visit::Source;
 
 /// Show how many bytes a hierarchy takes, stored and uncompressed.
 ///

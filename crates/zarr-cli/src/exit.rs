@@ -10,8 +10,8 @@ use zarr_hierarchy::HierarchyError;
 
 use crate::colour::{Look, on_stderr};
 use crate::name;
+use crate::secrets;
 use crate::terminal::is_unsafe;
-use crate::typed;
 
 /// The exit codes. Scripts may rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +172,7 @@ pub(crate) fn report(done: Outcome) -> u8 {
 
 /// Prints one line on stderr. A failure to print is ignored.
 pub(crate) fn say(message: &str) {
-    let message = &*typed::without_secrets(message);
+    let message = &*secrets::without_secrets(message);
     let (start, rest) = match message.strip_prefix("note: ") {
         Some(rest) => (on_stderr(Look::Warning, &format!("{}: note:", name::get())), rest),
         None => (on_stderr(Look::Error, &format!("{}:", name::get())), message),

@@ -9,8 +9,9 @@ use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 
 use crate::exit::{Exit, Outcome};
 use crate::json;
+use crate::labels::Part;
 use crate::lengths::only_shape;
-use crate::select::{Part, Pick, selection};
+use crate::select::{Pick, selection};
 use crate::stdout::print;
 use crate::stores::Stores;
 use crate::table::{Table, bytes, dimensions, product};

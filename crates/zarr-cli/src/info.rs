@@ -18,7 +18,7 @@ use crate::stdout::print;
 use crate::stores::Stores;
 use crate::table::Table;
 use crate::target::Target;
-use crate::walk::Source;
+use crate::visit::Source;
 use array::ArrayInfo;
 use group::GroupInfo;
 

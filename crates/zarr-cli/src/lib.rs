@@ -21,6 +21,7 @@ mod crew;
 mod data_type;
 mod diff;
 mod doctor;
+mod doomed;
 mod du;
 mod elements;
 mod exit;
@@ -53,6 +54,7 @@ mod render;
 mod resize;
 mod rm;
 mod scalar;
+mod secrets;
 mod select;
 #[cfg(feature = "serve")]
 mod serve;
@@ -75,6 +77,7 @@ mod usage;
 mod validate;
 #[cfg(feature = "page")]
 mod view;
+mod visit;
 mod walk;
 mod write;
 
@@ -196,7 +199,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 /// Prints what clap answers instead of arguments: the help, the version, or an error.
 fn print_help(e: &ClapError) -> Exit {
     let text = e.render().ansi().to_string();
-    let text = typed::without_secrets(&text);
+    let text = secrets::without_secrets(&text);
     let text = name::in_text(&text);
     // If the stream is closed, there is nowhere to report this.
     if e.use_stderr() {

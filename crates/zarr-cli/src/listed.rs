@@ -19,7 +19,8 @@ use crate::json;
 use crate::lengths::Extent;
 use crate::table::{dimensions, product};
 use crate::target::{Target, registry};
-use crate::walk::{NO_NODE, Source, Visit, note_odd_paths, reason, walk_known};
+use crate::visit::{NO_NODE, Source, Visit};
+use crate::walk::{note_odd_paths, reason, walk_known};
 
 /// A node, or a folder that is not a node.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::stdout::Stdout;
 use crate::stores::{Stores, shown};
 use crate::table::Table;
 use crate::target::Target;
-use crate::walk::Source;
+use crate::visit::Source;
 
 /// List the children of a group, or the stores in a folder or bucket.
 ///

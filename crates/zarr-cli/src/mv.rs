@@ -18,7 +18,8 @@ use crate::stdout::print;
 use crate::stores::Stores;
 use crate::table::count;
 use crate::target::Target;
-use crate::walk::{Source, walk};
+use crate::visit::Source;
+use crate::walk::walk;
 
 /// Move or rename a node within its store, with everything below it.
 ///

@@ -2,22 +2,18 @@
 
 mod unfinished;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use zarr_array::block_on;
-use zarr_array::meta::{Format, NodeMeta, is_document};
-use zarr_array::traits::Prefix;
-use zarr_hierarchy::{ChildState, EraseOptions, blocking::erase};
+use zarr_array::meta::Format;
+use zarr_hierarchy::{EraseOptions, blocking::erase};
 
-use crate::exit::{Exit, Failure, Outcome, line};
-use crate::json;
+use crate::doomed::{Doomed, check_others};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::stdout::print;
 use crate::stores::Stores;
 use crate::table::count;
 use crate::target::Target;
-use crate::walk::{Source, walk};
 
 /// Erase an array, or a group with everything in it.
 ///
@@ -97,39 +93,7 @@ pub(crate) fn check_links(target: &Target) -> Result<(), Failure> {
     }
 }
 
-/// Everything that is erased with a node.
-#[derive(Debug, Default)]
-struct Doomed {
-    /// Paths of nodes, including broken ones. The first is the target node.
-    nodes: Vec<String>,
-    /// Objects and folders in groups that belong to no node.
-    others: Vec<String>,
-}
-
 impl Doomed {
-    fn below(target: &Target) -> Result<Self, Failure> {
-        let mut doomed = Self::default();
-        let mut inside = Vec::new();
-        for visit in walk(target, Source::DOCUMENTS, usize::MAX)? {
-            let path = visit.path();
-            match &visit.found {
-                ChildState::Node(node) => {
-                    if let NodeMeta::Group(_) = node {
-                        inside.extend(strangers(target, &visit.prefix)?);
-                    }
-                    doomed.nodes.push(path);
-                }
-                ChildState::Broken(_) => doomed.nodes.push(path),
-                _ => doomed.others.push(path),
-            }
-        }
-        let nodes: BTreeSet<&String> = doomed.nodes.iter().collect();
-        doomed.others.extend(inside.into_iter().filter(|path| !nodes.contains(path)));
-        doomed.others.sort_unstable();
-        doomed.others.dedup();
-        Ok(doomed)
-    }
-
     fn check(&self, args: &Args) -> Result<(), Failure> {
         let refuse = |message: String| Err(Failure::usage(message));
         if self.nodes.len() > 1 && !args.recursive {
@@ -146,57 +110,4 @@ impl Doomed {
         }
         check_others(&self.others, "a node")
     }
-
-    fn to_text(&self, dry_run: bool) -> String {
-        if dry_run {
-            let others = self.others.iter().map(|path| format!("{} (not a node)\n", line(path)));
-            return self.nodes.iter().map(|path| format!("{}\n", line(path))).chain(others).collect();
-        }
-        format!("erased {}\n", count(self.nodes.len(), "node"))
-    }
-
-    fn to_json(&self, dry_run: bool) -> String {
-        let named = |path: &String| json::object([("path", path.into())]);
-        json::pretty(
-            &json::document([
-                ("dry_run", dry_run.into()),
-                ("nodes", self.nodes.iter().map(named).collect()),
-                ("not_nodes", self.others.iter().map(named).collect()),
-            ])
-            .into(),
-        )
-    }
-}
-
-/// Fails if a node that is replaced holds objects or folders that belong to no node.
-pub(crate) fn check_replaced(target: &Target) -> Result<(), Failure> {
-    check_others(&Doomed::below(target)?.others, "a node").map_err(|e| target.fail(e))
-}
-
-/// The largest number of foreign objects that a message names.
-const NAMED: usize = 3;
-
-/// Fails if there is anything that does not belong to `what`.
-fn check_others(others: &[String], what: &str) -> Result<(), Failure> {
-    let names: Vec<String> = others.iter().take(NAMED).map(|other| format!("{other:?}")).collect();
-    let more = match others.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let (do_not, them) = match others.len() {
-        0 => return Ok(()),
-        1 => ("does not", "it"),
-        _ => ("do not", "them"),
-    };
-    let names = names.join(", ");
-    Err(Failure::usage(format!("{names}{more} {do_not} belong to {what}; --force erases {them} as well")))
-}
-
-/// Lists the objects and folders directly below a group, without the group's own metadata documents. Folders of nodes
-/// are included.
-fn strangers(target: &Target, group: &Prefix) -> Result<Vec<String>, Failure> {
-    let dir = block_on(target.storage.list_dir(group)).map_err(|e| target.fail(e))?;
-    let keys = dir.objects.iter().map(|listed| &listed.key);
-    let objects = keys.filter(|key| !is_document(key.name())).map(|key| format!("/{key}"));
-    Ok(objects.chain(dir.prefixes.iter().map(Prefix::node_path)).collect())
 }

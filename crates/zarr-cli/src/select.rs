@@ -9,27 +9,8 @@ use std::str::FromStr;
 use zarr_array::Selection;
 
 use crate::exit::Failure;
-use crate::labels::Chosen;
 use crate::target::Target;
 pub(crate) use pick::Pick;
-
-/// The option of the verbs that work on a part of an array.
-#[derive(Debug, Default, clap::Args)]
-pub(crate) struct Part {
-    /// The part of the array, as in NumPy: for each dimension an index, which drops it, a slice such as `0:24` or
-    /// `::-1`, a list of indices such as `[1,5]`, a mask such as `[true,false]`, or `@PATH` for the list or mask in
-    /// another array of the store. Several lists select all combinations. Or labels of
-    /// coordinates: `time=2020-01:2020-02,lat=~41.3,level@0`.
-    #[arg(
-        short,
-        long,
-        value_name = "SELECTION",
-        default_value = "...",
-        hide_default_value = true,
-        allow_hyphen_values = true
-    )]
-    pub(crate) select: Chosen,
-}
 
 /// A selection as given, before the shape is known: one entry per dimension, such as `0:24,:,5`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -18,18 +18,18 @@ use zarr_array::{
     ArrayError, ArrayErrorKind, ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage,
     block_on, node,
 };
+use zarr_copy::marker;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{ChildState, Formats, GroupOptions, HierarchyResult, UseConsolidated};
 use zarr_store::{Located, split_adapters, split_node};
 use zarr_store_fs::FsStore;
 
 use crate::around::{self, has_document, hierarchy, is_node};
-use crate::copy;
 use crate::exit::{Exit, Failure, say};
 use crate::foreign;
 use crate::similar::did_you_mean;
 use crate::stores::{Stores, directory_of, shown};
-use crate::walk::{Source, Visit};
+use crate::visit::{Source, Visit};
 
 /// The largest number of nodes that a message names.
 const NAMED: usize = 5;
@@ -225,7 +225,7 @@ impl Target {
     /// The error for a node whose copy is unfinished.
     fn unfinished(&self, prefix: &Prefix) -> Option<Failure> {
         // If the marker cannot be read, the error is "there is no node" as well.
-        let of = copy::unfinished(&self.storage, prefix).ok()??;
+        let of = block_on(marker::unfinished(&self.storage, prefix)).ok()??;
         Some(self.fail(Failure::new(
             Exit::NotFound,
             format!(

@@ -14,7 +14,7 @@ use crate::stores::Stores;
 use crate::table::{Table, bytes, count};
 use crate::target::Target;
 use crate::usage::{self, Usage};
-use crate::walk::Source;
+use crate::visit::Source;
 
 /// Draw a hierarchy.
 ///

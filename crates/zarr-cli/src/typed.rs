@@ -1,38 +1,21 @@
 //! The paths and other arguments that the user typed: secrets in them, and links in paths of a confined store.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
 
 use clap::ArgMatches;
 use zarr_store::{redacted, scheme_of, split_adapters};
 
 use crate::around::{absolute, is_node};
 use crate::exit::{Exit, Failure};
+use crate::secrets;
 use crate::stores::{directory_of, shown};
-
-/// The typed texts with secrets, each with the text that messages show.
-static SECRETS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
 /// Remembers the secrets in the arguments of the process.
 pub(crate) fn remember(args: &[OsString]) {
     let secrets = args.iter().filter_map(|arg| arg.to_str()).flat_map(values).filter_map(secret);
-    // Only the first call counts.
-    let _ = SECRETS.set(secrets.flatten().collect());
-}
-
-/// Returns a message in which the secrets of the arguments are hidden.
-pub(crate) fn without_secrets(message: &str) -> Cow<'_, str> {
-    hidden(message, SECRETS.get().map_or(&[], Vec::as_slice))
-}
-
-fn hidden<'m>(message: &'m str, secrets: &[(String, String)]) -> Cow<'m, str> {
-    secrets.iter().fold(message.into(), |message, (typed, shown)| match message.contains(typed) {
-        true => message.replace(typed, shown).into(),
-        false => message,
-    })
+    secrets::hide(secrets.flatten().collect());
 }
 
 /// Returns the values that an argument may have: itself, or what comes after the name of an option, as in `--name=value`
@@ -118,6 +101,7 @@ fn leaves(store: &Path, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secrets::hidden;
 
     #[test]
     fn typed_secrets_are_hidden_in_messages() {

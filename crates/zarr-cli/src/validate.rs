@@ -26,7 +26,8 @@ use crate::stdout::Stdout;
 use crate::stores::Stores;
 use crate::table::{bytes, count};
 use crate::target::{Target, registry};
-use crate::walk::{NO_NODE, Source, Visit, odd_paths, walk};
+use crate::visit::{NO_NODE, Source, Visit};
+use crate::walk::{odd_paths, walk};
 
 /// Check the metadata of a node and of all nodes below it.
 ///

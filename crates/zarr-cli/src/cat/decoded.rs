@@ -8,10 +8,10 @@ use zarr_xarray::{Calendar, DecodedType, Positions, TimeUnit};
 #[cfg(feature = "image")]
 use super::column::numbers;
 use super::column::{Column, Style};
-use super::{Args, Format, PIECE, delimited, flush_at};
+use super::{Format, PIECE, flush_at};
 #[cfg(feature = "image")]
 use crate::elements::Elements;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::Failure;
 use crate::labels::{Around, Chosen};
 use crate::nested::Nested;
 use crate::npy;
@@ -21,29 +21,10 @@ use crate::picture;
 use crate::select::Pick;
 use crate::slabs::{Budget, Slab, Slabs};
 use crate::sparse::Parts;
-use crate::stores::Stores;
 use crate::target::Target;
 
 /// The memory for an element of variable length, in bytes. Only the size of the parts depends on it.
 const TEXT: usize = 64;
-
-pub(super) fn run(args: &Args, format: Format, target: &Target, array: &Array, stores: &Stores) -> Outcome {
-    let in_array = |e: Failure| match e.exit() {
-        Exit::Ok => e,
-        _ => target.fail(e.within(format_args!("array {:?}", array.path()))),
-    };
-    let around = Around::of(&args.store, target, stores).map_err(in_array)?;
-    let part = Part::of(&around, &args.part.select, target).map_err(in_array)?;
-    let mut output = Output::open(args.output.as_deref())?;
-    let done = match (format, format.delimiter()) {
-        #[cfg(feature = "image")]
-        (Format::Png, _) => picture::print(&args.picture, &Plane { part: &part, array }, &mut output),
-        (_, Some(delimiter)) => delimited::decoded(&around.dataset, &part, array, delimiter, &mut output),
-        (_, None) => part.print(format, array, &mut output),
-    };
-    done.map_err(in_array)?;
-    Ok(Exit::Ok)
-}
 
 /// The selected part of a variable.
 pub(crate) struct Part {
@@ -73,7 +54,7 @@ impl Part {
     }
 
     /// Prints the part in all formats but tables.
-    fn print(&self, format: Format, array: &Array, out: &mut Output) -> Result<(), Failure> {
+    pub(super) fn print(&self, format: Format, array: &Array, out: &mut Output) -> Result<(), Failure> {
         let shape: Vec<u64> = self.picks.iter().filter(|pick| pick.keep).map(|pick| pick.count).collect();
         let mut nested = (format == Format::Json).then(|| Nested::new(&shape));
         let style = if format == Format::Json { Style::Json } else { Style::Text };
@@ -125,9 +106,9 @@ impl Part {
 
 /// Decoded elements as a picture; missing ones are NaN.
 #[cfg(feature = "image")]
-struct Plane<'a> {
-    part: &'a Part,
-    array: &'a Array,
+pub(super) struct Plane<'a> {
+    pub(super) part: &'a Part,
+    pub(super) array: &'a Array,
 }
 
 #[cfg(feature = "image")]

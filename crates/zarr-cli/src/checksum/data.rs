@@ -22,7 +22,8 @@ use crate::progress::Progress;
 use crate::select::Pick;
 use crate::sparse::{self, Part, Parts};
 use crate::target::Target;
-use crate::walk::{Source, walk};
+use crate::visit::Source;
+use crate::walk::walk;
 
 use super::join::{Digest, Joined};
 

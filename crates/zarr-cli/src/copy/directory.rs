@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::Document;
@@ -17,11 +17,11 @@ use zarr_store::zip::{PackOptions, write_file};
 use zarr_store_fs::FsStore;
 
 use super::left::left_in;
-use super::place::Rules;
+use super::path::{resolved, stem, unusable};
 use super::publish::{self, Left, on_disk};
 use crate::around::is_node;
+use crate::doomed::check_replaced;
 use crate::exit::{Exit, Failure, say};
-use crate::rm::check_replaced;
 use crate::stores::{Stores, directory_of, shown};
 use crate::target::{Target, document};
 
@@ -42,6 +42,15 @@ pub(super) struct Directory {
     archive: Option<Prefix>,
 }
 
+/// What may be done with something that exists at the destination.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) replace: bool,
+    /// Whether objects that belong to no node are erased with a replaced node.
+    pub(super) force: bool,
+    pub(super) resume: bool,
+}
+
 /// The hidden directory in which the copy grows. It is removed at the end, unless the copy is published or kept for
 /// `--resume`.
 #[derive(Debug)]
@@ -52,10 +61,6 @@ pub(super) struct Hidden {
     _lock: Option<File>,
     keep: bool,
 }
-
-/// The largest part of the destination's name, in bytes, that the hidden directory keeps. The hidden name must stay
-/// legal.
-const STEM: usize = 100;
 
 impl Directory {
     /// Checks the destination. Something that exists is replaced only if that is wanted, it is a Zarr node without foreign
@@ -204,31 +209,6 @@ impl Directory {
     fn stem(&self) -> String {
         stem(&self.destination)
     }
-}
-
-/// Returns the part of a destination's name that hidden directories beside it have.
-pub(super) fn stem(destination: &Path) -> String {
-    let name = destination.file_name().unwrap_or_default().to_string_lossy();
-    name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= STEM).map(|(_, c)| c).collect()
-}
-
-/// Returns the absolute path without links and `..`, so that its parents are the real ones.
-pub(super) fn resolved(given: &Path) -> Result<PathBuf, Failure> {
-    // A broken link exists, and cannot be the destination.
-    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
-    let here = Path::new("");
-    let existing = given.ancestors().find(|p| *p == here || is_there(p)).unwrap_or(here);
-    let rest = given.strip_prefix(existing).unwrap_or(here);
-    if rest.components().any(|c| !matches!(c, Component::Normal(_))) {
-        return Err(Failure::usage(format!("{given:?} has `..` after a directory that does not exist")));
-    }
-    let directory = fs::canonicalize(if existing == here { Path::new(".") } else { existing });
-    let directory = directory.map_err(|e| unusable(given, &e))?;
-    Ok(if rest == here { directory } else { directory.join(rest) })
-}
-
-fn unusable(given: &Path, e: &io::Error) -> Failure {
-    Failure::io(e, format_args!("cannot use {given:?} as the destination"))
 }
 
 fn check_replaceable(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use zarr_copy::marker;
 
-use super::directory::{resolved, stem};
+use super::path::{resolved, stem};
 use crate::exit::Failure;
 
 /// An unfinished copy in which no process works. Its marker stays locked meanwhile.

@@ -9,11 +9,11 @@ use zarr_xarray::Selectors;
 use zarr_xarray::blocking::{DataTree, Dataset};
 
 use crate::exit::Failure;
-use crate::labels::{Chosen, pick, select as select_labels};
-use crate::select::{Part, selection};
+use crate::labels::{Chosen, Part, pick, select as select_labels};
+use crate::select::selection;
 use crate::stores::Stores;
 use crate::target::Target;
-use crate::walk::Source;
+use crate::visit::Source;
 
 /// Adds the selected part of each array to a copy of the node that was found at `given`.
 pub(super) fn select(

@@ -9,7 +9,8 @@ use zarr_copy::{CopyDestination, CopyPlan, DestinationState};
 use zarr_store::split_node;
 use zarr_store_fs::FsStore;
 
-use super::directory::{self, Directory, Hidden};
+use super::directory::{Directory, Hidden, Rules};
+use super::path;
 use super::url::Url;
 use crate::around;
 use crate::exit::Failure;
@@ -21,15 +22,6 @@ use crate::target::Target;
 pub(super) enum Place {
     Directory(Directory),
     Url(Url),
-}
-
-/// What may be done with something that exists at the destination.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
-    pub(super) replace: bool,
-    /// Whether objects that belong to no node are erased with a replaced node.
-    pub(super) force: bool,
-    pub(super) resume: bool,
 }
 
 /// The growing copy. It has no metadata documents until it is published, so it is not a node.
@@ -55,7 +47,7 @@ enum Grows {
 /// own name.
 pub(crate) fn identity(given: &Path, stores: &Stores) -> String {
     let resolved =
-        |path: &Path| directory::resolved(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+        |path: &Path| path::resolved(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let Some(url) = stores.url(given) else { return resolved(given) };
     match node_directory(&url) {
         Some(directory) => resolved(&directory),
@@ -88,7 +80,7 @@ pub(crate) fn url_of(given: &Path, stores: &Stores) -> Result<String, Failure> {
             Err(Failure::usage(format!("{:?}: {reason}", shown(given))))
         }
         Some(url) => Ok(around::url(&url, stores)?.unwrap_or_else(|| url.into_owned())),
-        None => Ok(around::file_url(&directory::resolved(given)?)),
+        None => Ok(around::file_url(&path::resolved(given)?)),
     }
 }
 

@@ -9,7 +9,6 @@ use zarr_array::traits::RegularGrid;
 use zarr_array::traits::strided::Dims;
 use zarr_array::{DataType, Limits};
 
-use super::report::Node;
 use super::tolerance::{Apart, Judge, Tolerance};
 use crate::crew;
 use crate::elements::Elements;
@@ -73,23 +72,20 @@ struct Part {
     chunk: Option<Dims>,
 }
 
-/// Compares the elements of two arrays, all or those that are picked, and adds the result to the node.
+/// Compares the elements of two arrays, all or those that are picked, or returns why they are not
+/// compared.
 pub(super) fn compare(
     sides: &[Target; 2],
     arrays: &[Array; 2],
     picks: Option<Vec<Pick>>,
     tolerance: &Tolerance,
     progress: &Progress,
-    node: &mut Node,
-) -> Result<(), Failure> {
+) -> Result<Result<Values, &'static str>, Failure> {
     let [a, b] = arrays;
-    node.not_compared = match (a.shape() == b.shape(), a.data_type() == b.data_type()) {
-        (false, _) => Some("the shapes differ"),
-        (_, false) => Some("the data types differ"),
-        _ => None,
-    };
-    if node.not_compared.is_some() {
-        return Ok(());
+    match (a.shape() == b.shape(), a.data_type() == b.data_type()) {
+        (false, _) => return Ok(Err("the shapes differ")),
+        (_, false) => return Ok(Err("the data types differ")),
+        _ => {}
     }
     let is_whole = picks.is_none();
     let picks = picks.unwrap_or_else(|| a.shape().iter().map(|len| Pick::range(0..*len)).collect());
@@ -122,8 +118,7 @@ pub(super) fn compare(
     };
     let width = crew::width(a.storage()).max(crew::width(b.storage()));
     crew::each(width, pair.parts(is_whole)?, size, job)?;
-    node.values = Some(values.into_inner().unwrap_or_else(|e| e.into_inner()));
-    Ok(())
+    Ok(Ok(values.into_inner().unwrap_or_else(|e| e.into_inner())))
 }
 
 fn element_size(data_type: &DataType) -> usize {

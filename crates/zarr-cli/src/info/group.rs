@@ -13,7 +13,8 @@ use crate::json;
 use crate::listed::{Listed, list};
 use crate::table::{Table, count};
 use crate::target::Target;
-use crate::walk::{Source, note_odd_paths};
+use crate::visit::Source;
+use crate::walk::note_odd_paths;
 
 /// The largest number of children that are shown, and that a group has which is opened as a dataset: both take some
 /// kilobytes for each.

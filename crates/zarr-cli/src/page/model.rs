@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::json;
 use crate::listed::list;
 use crate::target::Target;
-use crate::walk::Source;
+use crate::visit::Source;
 
 /// The largest number of nodes in a tree. A browser becomes slow beyond it.
 const MOST: usize = 5000;

@@ -12,12 +12,14 @@ use std::time::Duration;
 use zarr_array::meta::is_document;
 use zarr_array::traits::{Prefix, StoreResult, store::Dir};
 use zarr_array::{Limits, Storage, block_on, node};
+use zarr_copy::marker;
 use zarr_hierarchy::{EraseOptions, blocking::erase};
 use zarr_store_fs::FsStore;
 
-use super::{Args, Doomed, check_links, check_others};
+use super::{Args, check_links};
 use crate::around;
 use crate::copy;
+use crate::doomed::{Doomed, check_others};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::stdout::print;
 use crate::stored::may_be_chunk;
@@ -36,7 +38,8 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::place(&url, stores)?;
     check_links(&target)?;
     let prefix = target.prefix()?;
-    let Some(source) = copy::unfinished(&target.storage, &prefix).map_err(|e| target.fail(e))? else {
+    let Some(source) = block_on(marker::unfinished(&target.storage, &prefix)).map_err(|e| target.fail(e))?
+    else {
         let message = format!("there is no unfinished copy at {:?}", target.path);
         return Err(target.fail(Failure::new(Exit::NotFound, message)));
     };
@@ -117,7 +120,7 @@ fn list(target: &Target, prefix: &Prefix) -> StoreResult<Dir> {
 }
 
 fn erase_all(target: &Target, prefix: &Prefix, found: &Dir) -> Result<(), Failure> {
-    let marker = copy::marker_key(prefix)?;
+    let marker = marker::key(prefix)?;
     if block_on(node::documents(&target.storage, prefix, target.format, &Limits::default()))?.make_node() {
         // The copy was complete except for the marker. Consolidated metadata above may contain it, so erase it as a
         // node.

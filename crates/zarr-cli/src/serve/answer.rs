@@ -1,7 +1,5 @@
 //! What a request gets: the method, the host and the origin are judged here.
 
-use std::error::Error;
-use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -14,7 +12,7 @@ use super::conditions::Wanted;
 use super::listing::Listing;
 use super::object::{Body, Object, empty, full, object};
 use super::page::{self, Page, Reply};
-use super::path::{Place, place};
+use super::path::{Place, is_outside, place};
 use crate::exit::{Exit, say};
 use crate::json;
 
@@ -227,12 +225,6 @@ fn with_error(message: &str) -> String {
 fn kind(name: &str) -> &'static str {
     let is_json = name.ends_with(".json") || zarr_array::meta::is_document(name);
     if is_json { "application/json" } else { "application/octet-stream" }
-}
-
-/// Whether the error is that of a link which leads out of the served directory.
-pub(super) fn is_outside(e: &StoreError) -> bool {
-    let cause = e.source().and_then(|e| e.downcast_ref::<io::Error>());
-    cause.is_some_and(|e| e.kind() == io::ErrorKind::CrossesDevices)
 }
 
 /// Answers with the status of an error. Its message may name places of this machine, so it goes to stderr.

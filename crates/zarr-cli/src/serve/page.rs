@@ -9,8 +9,7 @@ use zarr_array::meta::DocumentName;
 use zarr_array::meta::json::Object;
 use zarr_array::traits::{Prefix, StoreError, StoreErrorKind, StoreResult};
 
-use super::answer::is_outside;
-use super::path::{decoded, has_hidden};
+use super::path::{decoded, has_hidden, is_outside};
 use super::pool::Pool;
 use crate::exit::{Exit, Failure, say};
 use crate::json;

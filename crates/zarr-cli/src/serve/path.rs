@@ -1,7 +1,10 @@
 //! From the path of a URL to a key or a prefix, and back.
 
+use std::error::Error;
+use std::io;
+
 use zarr_array::meta::is_document;
-use zarr_array::traits::{Key, Prefix};
+use zarr_array::traits::{Key, Prefix, StoreError};
 
 /// What a path names.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,6 +75,12 @@ pub(super) fn encoded(name: &str) -> String {
         }
     }
     segment
+}
+
+/// Whether the error is that of a link which leads out of the served directory.
+pub(super) fn is_outside(e: &StoreError) -> bool {
+    let cause = e.source().and_then(|e| e.downcast_ref::<io::Error>());
+    cause.is_some_and(|e| e.kind() == io::ErrorKind::CrossesDevices)
 }
 
 #[cfg(test)]

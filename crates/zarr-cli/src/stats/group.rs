@@ -20,7 +20,8 @@ use crate::slabs::Budget;
 use crate::stdout::print;
 use crate::table::Table;
 use crate::target::Target;
-use crate::walk::{Source, walk};
+use crate::visit::Source;
+use crate::walk::walk;
 
 /// What is printed of an array. The statistics themselves are dropped at once: their histograms are large.
 enum Row {

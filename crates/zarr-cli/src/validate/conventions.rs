@@ -10,7 +10,7 @@ use zarr_xarray::{Hierarchy, Profile, ProfileFinding};
 use super::{Finding, Report};
 use crate::exit::{Failure, say};
 use crate::target::Target;
-use crate::walk::Source;
+use crate::visit::Source;
 
 /// The conventions that are checked, and how deep.
 #[derive(Debug, clap::Args)]

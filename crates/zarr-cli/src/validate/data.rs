@@ -8,7 +8,7 @@ use zarr_array::traits::Key;
 use zarr_array::traits::strided::Dims;
 use zarr_array::{ArrayError, ArrayErrorKind, ArrayResult, DataType};
 
-use super::{Finding, Weight};
+use super::finding::{Finding, Place, Weight};
 use crate::crew;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
@@ -23,16 +23,6 @@ pub(super) struct Checked {
     /// The sizes of the stored objects.
     pub(super) bytes: u64,
     pub(super) missing: u128,
-}
-
-/// The place of a finding in an array.
-#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    /// The index of the chunk in the grid.
-    pub(super) chunk: Option<Vec<u64>>,
-    /// The first element of an inner chunk, relative to the chunk.
-    pub(super) inner_start: Option<Vec<u64>>,
-    pub(super) key: String,
 }
 
 impl Checked {

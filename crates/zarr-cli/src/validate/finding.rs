@@ -8,11 +8,20 @@ use zarr_array::meta::json::Object;
 use zarr_array::meta::{MetaError, MetaErrorKind, Severity};
 use zarr_hierarchy::HierarchyError;
 
-use super::data::Place;
 use crate::colour::Look;
 use crate::exit::Exit;
 use crate::json;
 use crate::walk::reason;
+
+/// The place of a finding in an array.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// The index of the chunk in the grid.
+    pub(super) chunk: Option<Vec<u64>>,
+    /// The first element of an inner chunk, relative to the chunk.
+    pub(super) inner_start: Option<Vec<u64>>,
+    pub(super) key: String,
+}
 
 #[derive(Debug)]
 pub(super) struct Finding {
