@@ -2,7 +2,9 @@
 
 mod appended;
 mod appender;
+mod args;
 mod array;
+mod kind;
 mod ledger;
 mod observer;
 mod outcome;
@@ -32,7 +34,7 @@ struct Cli {
     #[command(subcommand)]
     role: Option<Role>,
     #[command(flatten)]
-    race: race::Args,
+    race: args::Args,
     #[command(flatten)]
     arrays: Arrays,
     /// Print the figures as JSON, a line for each layout

@@ -1,18 +1,19 @@
 //! One race: an array, writer processes that update it in parts, a reader, and the check at the end.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow};
 use zarr_array::DataType;
 
+use crate::args::Args;
 use crate::array::{Layout, Shapes, create};
+use crate::kind::Kind;
 use crate::ledger::Ledger;
 use crate::place::Store;
-use crate::plan::{CHUNK, INNER, MOST_WRITERS, Plan, SIDE};
-use crate::racer::{Kind, Racer};
+use crate::plan::{CHUNK, INNER, Plan, SIDE};
+use crate::racer::Racer;
 use crate::report::Report;
 use crate::{outcome, reader};
 
@@ -20,56 +21,7 @@ use crate::{outcome, reader};
 /// ones.
 const ROUND: u64 = 20;
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// How many writes each writer makes
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..1 << 24))]
-    writes: u64,
-    /// The writers, each a process
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "ours,ours,ours,ours")]
-    writers: Vec<Kind>,
-    /// Kill each of our writers about once in this many writes, at least 20; 0: never
-    #[arg(long, value_name = "N", default_value_t = 25)]
-    kill: u64,
-    /// Also kill writers of other implementations
-    #[arg(long)]
-    kill_others: bool,
-    /// The seed of the writes
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u16,
-    /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
-    timeout: u64,
-    /// The Python that has the other implementations
-    #[arg(long, default_value = "python3")]
-    pub(crate) python: PathBuf,
-    /// Let writers put a chunk even if it has changed since they read it; then updates must get lost
-    #[arg(long)]
-    pub(crate) unchecked: bool,
-}
-
 impl Args {
-    /// Checks the arguments.
-    pub(crate) fn check(&self) -> Result<()> {
-        let most = MOST_WRITERS;
-        ensure!((1..=most).contains(&self.writers.len()), "the number of writers must be 1 to {most}");
-        Ok(())
-    }
-
-    /// Like [`check`](Self::check), for races where only our writers can take part.
-    pub(crate) fn check_ours(&self) -> Result<()> {
-        ensure!(
-            self.writers.iter().all(|kind| *kind == Kind::Ours),
-            "only our writers can take part in this race"
-        );
-        Ok(())
-    }
-
-    /// Returns how often a writer is killed: about once in this many writes.
-    pub(crate) fn kills(&self, kind: Kind) -> u64 {
-        if kind == Kind::Ours || self.kill_others { self.kill } else { 0 }
-    }
-
     /// Whether the result is as expected. With writers that are known to lose updates, every result is.
     pub(crate) fn is_good(&self, report: &Report) -> bool {
         if self.unchecked { report.lost() > 0 } else { report.is_clean() || !self.is_safe() }

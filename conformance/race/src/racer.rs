@@ -2,54 +2,21 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::args::Args;
+use crate::kind::Kind;
 use crate::ledger::Ledger;
 use crate::place::Store;
 use crate::plan::{Plan, Random};
 use crate::process::Process;
-use crate::race::Args;
 
 /// The longest time before a writer is killed, in microseconds.
 const LONGEST_GRACE: u64 = 100_000;
-
-/// The implementation of a writer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub(crate) enum Kind {
-    Ours,
-    Tensorstore,
-    ZarrPython,
-    Zarrs,
-}
-
-impl Kind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Ours => "ours",
-            Self::Tensorstore => "tensorstore",
-            Self::ZarrPython => "zarr-python",
-            Self::Zarrs => "zarrs",
-        }
-    }
-
-    /// Returns the command for a writer process.
-    fn command(self, python: &Path) -> Result<Command> {
-        if self == Self::Ours {
-            let mut command = Command::new(std::env::current_exe()?);
-            command.arg("write");
-            return Ok(command);
-        }
-        let mut command = Command::new(python);
-        command.arg(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("writer.py"));
-        command.args(["--with", self.name()]);
-        Ok(command)
-    }
-}
 
 /// The figures of a writer.
 #[derive(Clone, Debug, Default)]

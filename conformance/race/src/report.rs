@@ -8,8 +8,9 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::array::Layout;
+use crate::kind::Kind;
 use crate::outcome::Cells;
-use crate::racer::{Figures, Kind};
+use crate::racer::Figures;
 use crate::reader::Reads;
 
 #[derive(Debug)]
