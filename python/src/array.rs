@@ -1,19 +1,19 @@
 //! An array that is opened from the metadata of zarr-python.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use zarr_array::blocking::Array as Handle;
 use zarr_array::{
-    ArrayError, ArrayMeta, ArrayResult, Cpu, EmptyChunks, InnerOrder, Limits, OpenOptions, PartialWrites,
-    Registry, standard,
+    ArrayError, ArrayMeta, ArrayResult, Cpu, EmptyChunks, InnerOrder, OpenOptions, PartialWrites,
 };
 use zarr_traits::Prefix;
 
 use crate::batch::Plan;
 use crate::elements;
 use crate::error::raised;
+use crate::known::{limits, registry};
 use crate::storage::Storage;
 use crate::text;
 
@@ -184,21 +184,4 @@ impl Settings {
             None => array,
         }
     }
-}
-
-/// Chunks of several GiB occur: zarr-python has no limits.
-pub(crate) fn limits() -> Limits {
-    let mut limits = Limits::default();
-    (limits.chunk_bytes, limits.encoded_bytes) = (1 << 36, 1 << 36);
-    limits
-}
-
-/// All codecs, data types and grids that this package knows.
-pub(crate) fn registry() -> ArrayResult<&'static Registry> {
-    static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    if let Some(registry) = REGISTRY.get() {
-        return Ok(registry);
-    }
-    let all = standard().with(zarr_codecs_numcodecs::CODECS).map_err(ArrayError::from)?;
-    Ok(REGISTRY.get_or_init(|| all))
 }

@@ -16,10 +16,10 @@ use zarr_copy::{
     ChunkChoice, Codecs, Copy, CopyResult, Done, Event, Mirror, Rule, RunOptions, Shards, SharedCopy, Size,
 };
 
-use crate::array::registry;
 use crate::error::{raised, raised_in_copy, raised_of_kind};
 use crate::groups::format_of;
 use crate::interrupt::watched;
+use crate::known::registry;
 use crate::selection::{Along, axis, selection};
 use crate::storage::Storage;
 

@@ -17,11 +17,11 @@ use zarr_hierarchy::{
     NodeKind, UseConsolidated,
 };
 
-use crate::array::{limits, registry};
 use crate::arrays::{ArrayHandle, format_number, notes};
 use crate::error::{raised, raised_in_group};
 use crate::interrupt::wait;
 use crate::json::{Changes, parse};
+use crate::known::{limits, registry};
 use crate::storage::Storage;
 
 /// An open group. Documents pass as JSON text.

@@ -12,6 +12,7 @@ mod foreign;
 mod groups;
 mod interrupt;
 mod json;
+mod known;
 mod memory;
 mod missing;
 mod request;

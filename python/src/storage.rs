@@ -13,11 +13,11 @@ use zarr_traits::{
     ByteRange, Bytes, Key, Prefix, Storage as Handle, StoreError, StoreErrorKind, StoreResult,
 };
 
-use crate::array::limits;
 use crate::directory;
 use crate::error::{Place, raised_at};
 use crate::foreign::{Asked, Foreign};
 use crate::interrupt::wait;
+use crate::known::limits;
 use crate::redacted;
 use crate::request::{Found, Request};
 
