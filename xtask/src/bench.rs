@@ -4,6 +4,7 @@
 mod lines;
 mod page;
 mod results;
+mod text;
 
 use std::ffi::OsString;
 use std::fs;

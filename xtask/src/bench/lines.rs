@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::page::{escaped, size_of, time};
 use super::results::Chart;
+use super::text::{escaped, size_of, time};
 
 /// The drawing and its margins, in units of the SVG.
 const WIDTH: f64 = 560.0;
