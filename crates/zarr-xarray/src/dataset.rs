@@ -51,8 +51,8 @@ impl Dataset {
     /// Costs the requests of [`Group::children`]: none with consolidated metadata.
     ///
     /// # Errors
-    /// [`Invalid`](XarrayErrorKind::Invalid) if a dimension has two lengths, or a scalar has the name of a dimension;
-    /// [`Access`](XarrayErrorKind::Access) if the arrays cannot be listed.
+    /// [`Invalid`](crate::XarrayErrorKind::Invalid) if a dimension has two lengths, or a scalar has the name of a dimension;
+    /// [`Access`](crate::XarrayErrorKind::Access) if the arrays cannot be listed.
     pub async fn open(group: Group) -> XarrayResult<Self> {
         Self::open_with(group, &DecodeOptions::default()).await
     }
@@ -73,7 +73,7 @@ impl Dataset {
     /// Returns a variable.
     ///
     /// # Errors
-    /// [`NotFound`](XarrayErrorKind::NotFound) if there is no variable of this name; the reason if the variable is
+    /// [`NotFound`](crate::XarrayErrorKind::NotFound) if there is no variable of this name; the reason if the variable is
     /// broken.
     pub fn variable(&self, name: &str) -> XarrayResult<Variable> {
         let shared = self.shared.owner(name);
@@ -94,8 +94,8 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// [`NotFound`](XarrayErrorKind::NotFound) for a label that is not in the index;
-    /// [`Invalid`](XarrayErrorKind::Invalid) for an unknown dimension, a label of another type, and an index whose
+    /// [`NotFound`](crate::XarrayErrorKind::NotFound) for a label that is not in the index;
+    /// [`Invalid`](crate::XarrayErrorKind::Invalid) for an unknown dimension, a label of another type, and an index whose
     /// order does not allow the selection; those of [`isel`](Self::isel), and of reading the index.
     pub async fn sel<N: AsRef<str>, L: Into<Labels>>(
         &self,
@@ -120,9 +120,9 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`sel`](Self::sel). [`Invalid`](XarrayErrorKind::Invalid) if the labels are not lists of the same length, or the
-    /// name is taken;
-    /// [`Unsupported`](XarrayErrorKind::Unsupported) if points were selected already.
+    /// As [`sel`](Self::sel). [`Invalid`](crate::XarrayErrorKind::Invalid) if the labels are not lists of the same length,
+    /// or the name is taken;
+    /// [`Unsupported`](crate::XarrayErrorKind::Unsupported) if points were selected already.
     pub async fn sel_points<N: AsRef<str>, L: Into<Labels>>(
         &self,
         dimension: &str,
@@ -149,8 +149,8 @@ impl Dataset {
     /// Returns the index of a coordinate with one dimension, after selections. Reads it the first time.
     ///
     /// # Errors
-    /// [`NotFound`](XarrayErrorKind::NotFound) if there is no such coordinate; [`Invalid`](XarrayErrorKind::Invalid) if
-    /// it does not have one dimension, or its elements cannot be labels; those of reading it.
+    /// [`NotFound`](crate::XarrayErrorKind::NotFound) if there is no such coordinate;
+    /// [`Invalid`](crate::XarrayErrorKind::Invalid) if it does not have one dimension, or its elements cannot be labels; those of reading it.
     pub async fn index(&self, coordinate: &str) -> XarrayResult<Arc<Index>> {
         let variable = self.variable(coordinate)?;
         let ([dimension], [length]) = (&*variable.plan.dimensions, &*variable.plan.shape) else {
