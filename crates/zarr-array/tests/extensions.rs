@@ -503,7 +503,7 @@ fn an_error_about_an_unknown_name_says_where_it_is_and_what_to_do() {
             "codecs",
             json!([little(), {"name": "numcodecs.zlib", "configuration": {"level": 1}}]),
             "member \"/codecs/1\": cannot be understood: unknown codec \"numcodecs.zlib\": the crate \
-             zarr-codecs-numcodecs has it (feature \"zlib\")",
+             zarr-codecs-numcodecs has it (feature \"standard\")",
         ),
         (
             "codecs",

@@ -3,7 +3,6 @@
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Appends the text of `src`, with padding and without line breaks.
-#[cfg(any(feature = "base64", feature = "msgpack"))]
 pub(crate) fn encode(src: &[u8], out: &mut Vec<u8>) {
     for group in src.chunks(3) {
         let byte = |i| u32::from(group.get(i).copied().unwrap_or(0));
@@ -16,7 +15,6 @@ pub(crate) fn encode(src: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Decodes `text` to the start of `dst` and returns the number of bytes. White space is ignored.
-#[cfg(feature = "base64")]
 pub(crate) fn decode(text: &[u8], dst: &mut [u8]) -> zarr_traits::CodecResult<usize> {
     use zarr_traits::{CodecError, codec::too_large};
 
@@ -47,7 +45,6 @@ pub(crate) fn decode(text: &[u8], dst: &mut [u8]) -> zarr_traits::CodecResult<us
     }
 }
 
-#[cfg(feature = "base64")]
 fn value(digit: u8) -> Option<u8> {
     match digit {
         b'A'..=b'Z' => Some(digit - b'A'),

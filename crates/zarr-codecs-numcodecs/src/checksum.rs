@@ -64,7 +64,7 @@ impl<S: Sum> Checksum<S> {
 ///
 /// # Errors
 /// `Configuration` if it is neither `"start"` nor `"end"`.
-#[cfg(any(feature = "adler32", feature = "crc32", feature = "crc32c"))]
+#[cfg(feature = "checksums")]
 pub(crate) fn at_start(
     configuration: &mut zarr_traits::extension::Configuration<'_>,
     default: bool,

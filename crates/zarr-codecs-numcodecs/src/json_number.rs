@@ -5,7 +5,6 @@ use zarr_traits::serde_json::Value;
 use crate::number::{Kind, Number, Wide, with_number};
 
 /// Calls `visit` with the text of each number in `bytes`, as short as its type allows.
-#[cfg(feature = "vlen-array")]
 pub(crate) fn each(kind: Kind, bytes: &[u8], mut visit: impl FnMut(&str)) {
     let short = matches!(kind, Kind::F16 | Kind::F32);
     with_number!(kind, T => for number in T::each(bytes) {
@@ -13,7 +12,6 @@ pub(crate) fn each(kind: Kind, bytes: &[u8], mut visit: impl FnMut(&str)) {
     });
 }
 
-#[cfg(feature = "vlen-array")]
 #[allow(clippy::cast_possible_truncation, reason = "it was a float32")]
 fn write(number: Wide, truth: bool, short: bool) -> String {
     match number {

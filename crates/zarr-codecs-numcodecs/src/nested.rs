@@ -118,7 +118,6 @@ impl Brackets {
     }
 
     /// Returns how many lists end after element `i`.
-    #[cfg(feature = "json")]
     pub(crate) fn closing(&self, i: u64) -> usize {
         self.opening(i + 1).count()
     }

@@ -75,7 +75,6 @@ fn parse_as(style: Style, content: &[u8]) -> CodecResult<Value> {
 ///
 /// # Errors
 /// `Configuration` for another data type.
-#[cfg(any(feature = "json", feature = "msgpack", feature = "vlen-array"))]
 pub(crate) fn check(repr: &zarr_traits::codec::Repr) -> CodecResult<()> {
     if repr.data_type.name() == NAME {
         return Ok(());

@@ -9,14 +9,12 @@ pub(crate) fn reserve(out: &mut Vec<u8>, n: usize) -> CodecResult<()> {
 }
 
 /// The largest number of empty streams in a chunk. Each takes some bytes, but as much time as a large one begins with.
-#[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 const MOST_EMPTY: usize = 1000;
 
 /// Decodes consecutive streams, as Python does, and returns the number of decoded bytes.
 ///
 /// `one` decodes one stream to the start of a destination, and returns how many bytes it read and how many it wrote.
 /// Zeros after a stream are padding. Any other bytes there must be a stream.
-#[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 pub(crate) fn decode_all(
     src: &[u8],
     dst: &mut [u8],
@@ -39,21 +37,18 @@ pub(crate) fn decode_all(
 }
 
 /// Returns the next piece for a compressor, and whether it is the last. Some compressors count in 32 bits.
-#[cfg(any(feature = "bz2", feature = "zlib"))]
 pub(crate) fn piece(rest: &[u8]) -> (&[u8], bool) {
     const PIECE: usize = 1 << 30;
     (&rest[..rest.len().min(PIECE)], rest.len() <= PIECE)
 }
 
 /// Returns a bound on the compressed size. A compressor gets no more room than this.
-#[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 pub(crate) fn bound(decoded: u64) -> u64 {
     decoded.saturating_add(decoded / 8).saturating_add(1 << 10)
 }
 
 /// Appends the output of `compress`, which gets the room for the encoded form of `len` bytes and returns whether it was
 /// enough.
-#[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 pub(crate) fn encode_within(
     len: usize,
     out: &mut Vec<u8>,
@@ -67,7 +62,6 @@ pub(crate) fn encode_within(
 }
 
 /// Converts a count of bytes of a slice to `usize`.
-#[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 pub(crate) fn count(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
