@@ -29,21 +29,10 @@ use NumberType::{
     UInt64,
 };
 
-/// Each type, and the data type of the same elements.
-const TYPES: [(NumberType, DataType); 13] = [
-    (Int8, DataType::Int8),
-    (Int16, DataType::Int16),
-    (Int32, DataType::Int32),
-    (Int64, DataType::Int64),
-    (UInt8, DataType::UInt8),
-    (UInt16, DataType::UInt16),
-    (UInt32, DataType::UInt32),
-    (UInt64, DataType::UInt64),
-    (Float16, DataType::Float16),
-    (Float32, DataType::Float32),
-    (Float64, DataType::Float64),
-    (Complex64, DataType::Complex64),
-    (Complex128, DataType::Complex128),
+/// All types.
+const TYPES: [NumberType; 13] = [
+    Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, Float32, Float64, Complex64,
+    Complex128,
 ];
 
 /// The signed integers, and the unsigned integers of the same size.
@@ -53,7 +42,7 @@ const TWINS: [(NumberType, NumberType); 4] =
 impl NumberType {
     /// Returns the type of the elements of `data_type`, or `None` if they are not numbers.
     pub fn of(data_type: &DataType) -> Option<Self> {
-        TYPES.into_iter().find(|(_, of)| of == data_type).map(|(number, _)| number)
+        TYPES.into_iter().find(|number| number.data_type() == *data_type)
     }
 
     /// The data type.
@@ -122,18 +111,8 @@ impl NumberType {
     }
 
     /// The smallest and the largest integer of the type.
-    const fn range(self) -> Option<(i128, i128)> {
-        Some(match self {
-            Int8 => (i8::MIN as i128, i8::MAX as i128),
-            Int16 => (i16::MIN as i128, i16::MAX as i128),
-            Int32 => (i32::MIN as i128, i32::MAX as i128),
-            Int64 => (i64::MIN as i128, i64::MAX as i128),
-            UInt8 => (0, u8::MAX as i128),
-            UInt16 => (0, u16::MAX as i128),
-            UInt32 => (0, u32::MAX as i128),
-            UInt64 => (0, u64::MAX as i128),
-            _ => return None,
-        })
+    fn range(self) -> Option<(i128, i128)> {
+        self.data_type().numeric()?.range()
     }
 
     /// Reads an element in the byte order of the machine. Returns `None` for a slice of another size.

@@ -55,12 +55,7 @@ pub(super) fn literal(of: NumberType, scalar: Scalar) -> Option<String> {
     };
     Some(match scalar {
         Scalar::Integer(integer) if of.is_integer() => {
-            let bits = of.size() * 8;
-            let least = if of.is_unsigned() { 0 } else { -(1_i128 << (bits - 1)) };
-            let most = (1_i128 << (bits - usize::from(!of.is_unsigned()))) - 1;
-            if !(least..=most).contains(&integer) {
-                return None;
-            }
+            of.element(scalar)?;
             format!("{integer}{suffix}")
         }
         _ if of.is_integer() => return None,

@@ -261,51 +261,22 @@ macro_rules! with_real {
     ($number:expr, $t:ident => $real:expr, $complex:expr) => {{
         use $crate::number::NumberType;
         match $number {
-            NumberType::Int8 => {
-                type $t = i8;
-                $real
-            }
-            NumberType::Int16 => {
-                type $t = i16;
-                $real
-            }
-            NumberType::Int32 => {
-                type $t = i32;
-                $real
-            }
-            NumberType::Int64 => {
-                type $t = i64;
-                $real
-            }
-            NumberType::UInt8 => {
-                type $t = u8;
-                $real
-            }
-            NumberType::UInt16 => {
-                type $t = u16;
-                $real
-            }
-            NumberType::UInt32 => {
-                type $t = u32;
-                $real
-            }
-            NumberType::UInt64 => {
-                type $t = u64;
-                $real
-            }
-            NumberType::Float16 => {
-                type $t = half::f16;
-                $real
-            }
-            NumberType::Float32 => {
-                type $t = f32;
-                $real
-            }
-            NumberType::Float64 => {
-                type $t = f64;
-                $real
-            }
+            NumberType::Int8 => with_real!(@ $t, i8, $real),
+            NumberType::Int16 => with_real!(@ $t, i16, $real),
+            NumberType::Int32 => with_real!(@ $t, i32, $real),
+            NumberType::Int64 => with_real!(@ $t, i64, $real),
+            NumberType::UInt8 => with_real!(@ $t, u8, $real),
+            NumberType::UInt16 => with_real!(@ $t, u16, $real),
+            NumberType::UInt32 => with_real!(@ $t, u32, $real),
+            NumberType::UInt64 => with_real!(@ $t, u64, $real),
+            NumberType::Float16 => with_real!(@ $t, half::f16, $real),
+            NumberType::Float32 => with_real!(@ $t, f32, $real),
+            NumberType::Float64 => with_real!(@ $t, f64, $real),
             NumberType::Complex64 | NumberType::Complex128 => $complex,
         }
+    }};
+    (@ $t:ident, $type:ty, $real:expr) => {{
+        type $t = $type;
+        $real
     }};
 }
