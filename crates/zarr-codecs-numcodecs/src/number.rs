@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 macro_rules! with_number {
     ($kind:expr, $T:ident => $body:expr) => {
         match $kind {
-            $crate::number::Kind::Bool => with_number!(@ $T, $crate::number::Bool, $body),
+            $crate::number::Kind::Bool => with_number!(@ $T, $crate::number::Truth, $body),
             $crate::number::Kind::I8 => with_number!(@ $T, i8, $body),
             $crate::number::Kind::I16 => with_number!(@ $T, i16, $body),
             $crate::number::Kind::I32 => with_number!(@ $T, i32, $body),
@@ -48,21 +48,10 @@ macro_rules! with_number {
 }
 pub(crate) use with_number;
 
+use Kind::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+
 impl Kind {
-    const ALL: [Self; 12] = [
-        Self::Bool,
-        Self::I8,
-        Self::I16,
-        Self::I32,
-        Self::I64,
-        Self::U8,
-        Self::U16,
-        Self::U32,
-        Self::U64,
-        Self::F16,
-        Self::F32,
-        Self::F64,
-    ];
+    const ALL: [Self; 12] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64];
 
     /// Returns the number type of a data type, or `None` if it is not numeric.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
@@ -244,9 +233,9 @@ pub(crate) fn converted(from: Kind, src: &[u8], to: Kind, scratch: &mut Scratch)
 
 /// A boolean: every byte but 0 is true.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bool(bool);
+pub(crate) struct Truth(bool);
 
-impl Bool {
+impl Truth {
     fn from_ne_bytes([byte]: [u8; 1]) -> Self {
         Self(byte != 0)
     }
@@ -405,8 +394,8 @@ fn to_odd(x: f64) -> f32 {
     f32::from_bits(bits | 1)
 }
 
-impl Number for Bool {
-    memory!(Bool);
+impl Number for Truth {
+    memory!(Truth);
 
     fn wide(self) -> Wide {
         Wide::Unsigned(self.0.into())
