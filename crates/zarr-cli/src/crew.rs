@@ -30,8 +30,8 @@ pub(crate) fn each<T: Send>(
 ) -> Result<(), Failure> {
     let (items, room, failed) = (Mutex::new(items.fuse()), Gate::new(usize::MAX, MEMORY), Mutex::new(None));
     let work = || {
-        while lock(&failed).is_none() {
-            let next = lock(&items).next();
+        while unpoisoned(&failed).is_none() {
+            let next = unpoisoned(&items).next();
             let done = match next {
                 None => break,
                 Some(Err(e)) => Err(e),
@@ -41,7 +41,7 @@ pub(crate) fn each<T: Send>(
                 }
             };
             if let Err(e) = done {
-                lock(&failed).get_or_insert(e);
+                unpoisoned(&failed).get_or_insert(e);
             }
         }
     };
@@ -56,7 +56,7 @@ pub(crate) fn each<T: Send>(
 }
 
 /// Takes a lock. A thread that panicked has left no broken state behind it.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

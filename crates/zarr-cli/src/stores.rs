@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::{StoreError, StoreErrorKind, StoreResult};
@@ -12,6 +12,7 @@ use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 use zarr_store_fs::FsStore;
 
 use crate::archive;
+use crate::crew::unpoisoned;
 use crate::exit::{Exit, Failure};
 
 /// The schemes of all stores in this build, except stores in memory.
@@ -163,11 +164,6 @@ impl Stores {
         }
         Failure::new(exit, message).within(format_args!("{:?}", shown(url)))
     }
-}
-
-/// Takes a lock. A thread that panicked has left no broken state behind it.
-fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns a path or a URL without secrets, for messages.
