@@ -39,7 +39,7 @@ impl clock::Clock for Fast {
     }
 
     fn wait(&self, _: Duration) -> BoxFuture<'static, ()> {
-        zarr_traits::ready(())
+        zarr_traits::store::ready(())
     }
 
     fn random(&self) -> u64 {
