@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::Storage;
+use zarr_array::{ArrayErrorKind, Storage};
 
 pub use job::{Share, SharedCopy};
 
@@ -233,10 +233,14 @@ impl<'a> Worker<'a> {
                     // Another worker, maybe with other passes, found everything copied, and deletes what helped to copy. If
                     // it dies, this one takes over the documents.
                     Err(_) if self.is_copied().await? => return Ok((true, false)),
-                    Err(e) => match before.last() {
-                        Some(earlier) if matches!(self.restore(earlier).await, Ok(true)) => true,
-                        _ => return Err(e),
-                    },
+                    Err(e) => {
+                        // The first of two passes writes what the second one reads.
+                        let first = before.first().unwrap_or(&*stage);
+                        if !is_missing(&e) || !matches!(self.restore(first).await, Ok(true)) {
+                            return Err(e);
+                        }
+                        true
+                    }
                 };
                 if !stage.is_done {
                     // The next pass reads what this one writes.
@@ -422,9 +426,12 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Copies again what an earlier pass wrote and another worker has deleted: one that died before it wrote the documents, or
-    /// a late one that found the copy complete. Returns whether anything was deleted.
+    /// Copies again what is missing in the intermediate array that a pass writes: another worker has deleted it, one that died
+    /// before it wrote the documents, or a late one that found the copy complete. Returns whether anything was missing.
     async fn restore(&mut self, stage: &Stage<'a>) -> CopyResult<bool> {
+        if stage.pass.name().is_empty() {
+            return Ok(false);
+        }
         let (state, before) = (self.claims.state(&stage.name).await?, self.share.units);
         self.mend(stage, &state).await?;
         Ok(self.share.units > before)
@@ -434,7 +441,9 @@ impl<'a> Worker<'a> {
     async fn is_equal(&mut self, pass: &Pass<'_>, unit: &Unit) -> CopyResult<bool> {
         match pass.run(Action::Compare, unit, &self.plan.room, &|_| {}).await {
             Ok(done) => self.share.done += done,
-            Err(e) if e.kind() == CopyErrorKind::Differs || e.is_corrupt() => return Ok(false),
+            Err(e) if e.kind() == CopyErrorKind::Differs || e.is_corrupt() || is_missing(&e) => {
+                return Ok(false);
+            }
             Err(e) => return Err(e),
         }
         Ok(true)
@@ -470,6 +479,11 @@ impl<'a> Worker<'a> {
         let rounds = if self.job.verify { 2 } else { 1 };
         (self.progress)(Event::Bytes(bytes.saturating_mul(rounds)));
     }
+}
+
+/// Whether a chunk is missing. All chunks of an intermediate array are stored.
+fn is_missing(e: &CopyError) -> bool {
+    e.kind() == CopyErrorKind::Node(ArrayErrorKind::NotFound)
 }
 
 impl<'a> Stage<'a> {

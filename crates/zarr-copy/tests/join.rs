@@ -387,34 +387,38 @@ fn reads_between(call: &Op<'_>) -> bool {
 fn who_comes_before_a_worker_deletes_the_intermediate_arrays_and_dies_completes_the_copy() {
     let copy = Copy::new(source(), "/", &standard()).chunks(Lengths::Shape(vec![64, 2])).threads(1);
     let plan = |memory| blocking::plan(&copy.clone().max_memory(memory)).unwrap();
-    let (twice, once) = (plan(3 << 10), plan(64 << 10));
+    let (twice, once) = (plan(3 << 10), Arc::new(plan(64 << 10)));
     let wanted = alone(&once);
-    let to = Storage::from(MemoryStore::new());
-    // The other worker has claimed the documents. It deletes all intermediate arrays, and dies before its first document.
-    let (claimed, is_claimed) = mpsc::channel();
-    let (go, goes) = mpsc::channel::<()>();
-    let mut is_dead = false;
-    let (of_other, _) = Faulty::over(&to, move |_, call| {
-        if clears(call) {
-            let _ = (claimed.send(()), goes.recv());
-        }
-        is_dead |= matches!(call, Op::Put(put) if put.key.name() == "zarr.json");
-        is_dead.then_some(Fault::ErrorBefore(StoreErrorKind::Unavailable))
-    });
-    let other = thread::spawn(move || blocking::join(&once, of_other, "/", &job(), &|_| {}).is_err());
-    is_claimed.recv().unwrap();
-    let mut waiting = Some((go, other));
-    let (between, _) = Faulty::over(&to, move |_, call| {
-        if reads_between(call)
-            && let Some((go, other)) = waiting.take()
-        {
-            drop(go);
-            assert!(other.join().unwrap());
-        }
-        None
-    });
-    blocking::join(&twice, between, "/", &job(), &|_| {}).unwrap();
-    same(&objects(&to), &wanted, "beside a dead worker");
+    // With `verify`, the intermediate array is first read after its first unit is written.
+    for verify in [false, true] {
+        let to = Storage::from(MemoryStore::new());
+        // The other worker has claimed the documents. It deletes all intermediate arrays, and dies before its first document.
+        let (claimed, is_claimed) = mpsc::channel();
+        let (go, goes) = mpsc::channel::<()>();
+        let mut is_dead = false;
+        let (of_other, _) = Faulty::over(&to, move |_, call| {
+            if clears(call) {
+                let _ = (claimed.send(()), goes.recv());
+            }
+            is_dead |= matches!(call, Op::Put(put) if put.key.name() == "zarr.json");
+            is_dead.then_some(Fault::ErrorBefore(StoreErrorKind::Unavailable))
+        });
+        let of_once = once.clone();
+        let other = thread::spawn(move || blocking::join(&of_once, of_other, "/", &job(), &|_| {}).is_err());
+        is_claimed.recv().unwrap();
+        let mut waiting = Some((go, other));
+        let (between, _) = Faulty::over(&to, move |_, call| {
+            if reads_between(call)
+                && let Some((go, other)) = waiting.take()
+            {
+                drop(go);
+                assert!(other.join().unwrap());
+            }
+            None
+        });
+        blocking::join(&twice, between, "/", &job().verify(verify), &|_| {}).unwrap();
+        same(&objects(&to), &wanted, "beside a dead worker");
+    }
 }
 
 #[test]
