@@ -1,6 +1,6 @@
 //! A storage whose power may be cut: what was not synchronised may be lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use zarr_store::MemoryStore;
@@ -16,6 +16,8 @@ use crate::explore::any;
 pub(crate) struct Disk {
     memory: Storage,
     changes: Arc<Mutex<BTreeMap<Key, Vec<Change>>>>,
+    /// What was on the disk, and was replaced by something that is not.
+    lost: Arc<Mutex<BTreeSet<Key>>>,
 }
 
 /// A change of an object.
@@ -54,12 +56,20 @@ impl Disk {
         for (key, value) in objects {
             set(&memory, &Key::new(key).unwrap(), Some(value.clone()));
         }
-        Self { memory, changes: Arc::default() }
+        Self { memory, changes: Arc::default(), lost: Arc::default() }
     }
 
     /// Returns the storage that notes its changes.
     pub(crate) fn storage(&self) -> Storage {
         self.clone().into()
+    }
+
+    /// Returns the objects that were on the disk, and that a power cut could have left empty at some time. What only helps to copy
+    /// does not count.
+    pub(crate) fn lost(&self) -> BTreeSet<Key> {
+        let mut lost = self.lost.lock().unwrap().clone();
+        lost.retain(|key| !key.as_str().contains(".zarr-copy"));
+        lost
     }
 
     /// Cuts the power: of each object, each change since the last sync may be the last one that is kept.
@@ -78,7 +88,11 @@ impl Disk {
     fn note(&self, key: &Key, may_be_empty: impl FnOnce(bool) -> bool) {
         let before = get(&self.memory, key);
         let change = Change { may_be_empty: may_be_empty(before.is_some()), before };
-        self.changes.lock().unwrap().entry(key.clone()).or_default().push(change);
+        let mut changes = self.changes.lock().unwrap();
+        if change.may_be_empty && change.before.is_some() && !changes.contains_key(key) {
+            self.lost.lock().unwrap().insert(key.clone());
+        }
+        changes.entry(key.clone()).or_default().push(change);
     }
 }
 

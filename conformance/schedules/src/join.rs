@@ -127,4 +127,5 @@ fn workers(way: &Way) {
     }
     assert!(shared(&world, way, [(); WORKERS].map(|()| Fate::lives())));
     assert_eq!(objects(&world.below), way.wanted);
+    assert!(disk.lost().is_empty(), "{:?} could have been lost", disk.lost());
 }

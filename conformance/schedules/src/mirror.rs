@@ -78,6 +78,7 @@ fn mirrors(versions: &Versions) {
             mirror.await.unwrap();
         }
     });
+    assert!(disk.lost().is_empty(), "{:?} could have been lost", disk.lost());
     let is_cut = any(2) == 0;
     if is_cut {
         disk.cut();
