@@ -112,6 +112,11 @@ impl CopyError {
         use ArrayErrorKind::{Checksum, Corrupt, Panic};
         matches!(self.0.kind, CopyErrorKind::Node(Corrupt | Checksum | Panic))
     }
+
+    /// Whether a chunk is missing where all chunks are stored.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.0.kind == CopyErrorKind::Node(ArrayErrorKind::NotFound)
+    }
 }
 
 impl From<ArrayError> for CopyError {

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::{ArrayErrorKind, Storage};
+use zarr_array::Storage;
 
 pub use job::{Share, SharedCopy};
 
@@ -233,14 +233,12 @@ impl<'a> Worker<'a> {
                     // Another worker, maybe with other passes, found everything copied, and deletes what helped to copy. If
                     // it dies, this one takes over the documents.
                     Err(_) if self.is_copied().await? => return Ok((true, false)),
-                    Err(e) => {
-                        // The first of two passes writes what the second one reads.
-                        let first = before.first().unwrap_or(&*stage);
-                        if !is_missing(&e) || !matches!(self.restore(first).await, Ok(true)) {
-                            return Err(e);
-                        }
-                        true
-                    }
+                    Err(e) if !e.is_missing() => return Err(e),
+                    // The first of two passes writes what the second one reads.
+                    Err(e) => match self.restore(before.first().unwrap_or(&*stage)).await {
+                        Ok(true) => true,
+                        _ => return Err(e),
+                    },
                 };
                 if !stage.is_done {
                     // The next pass reads what this one writes.
@@ -441,7 +439,7 @@ impl<'a> Worker<'a> {
     async fn is_equal(&mut self, pass: &Pass<'_>, unit: &Unit) -> CopyResult<bool> {
         match pass.run(Action::Compare, unit, &self.plan.room, &|_| {}).await {
             Ok(done) => self.share.done += done,
-            Err(e) if e.kind() == CopyErrorKind::Differs || e.is_corrupt() || is_missing(&e) => {
+            Err(e) if e.kind() == CopyErrorKind::Differs || e.is_corrupt() || e.is_missing() => {
                 return Ok(false);
             }
             Err(e) => return Err(e),
@@ -479,11 +477,6 @@ impl<'a> Worker<'a> {
         let rounds = if self.job.verify { 2 } else { 1 };
         (self.progress)(Event::Bytes(bytes.saturating_mul(rounds)));
     }
-}
-
-/// Whether a chunk is missing. All chunks of an intermediate array are stored.
-fn is_missing(e: &CopyError) -> bool {
-    e.kind() == CopyErrorKind::Node(ArrayErrorKind::NotFound)
 }
 
 impl<'a> Stage<'a> {
