@@ -54,6 +54,8 @@ enum Suite {
     Store,
     /// An exploration of conformance/schedules.
     Schedules,
+    /// Tests of the crate itself.
+    Tests,
 }
 
 /// A suite, and the arguments of `cargo test` that run it or the name of the exploration. The suite of implementations has its
@@ -204,7 +206,11 @@ impl Bench {
             _ => self.cargo(&format!("test --quiet --locked {test}"))?,
         };
         let said = String::from_utf8_lossy(&done.stdout);
-        let failed = if suite == Suite::Schedules { schedules(&said) } else { rules(&said) };
+        let failed = match suite {
+            Suite::Schedules => schedules(&said),
+            Suite::Tests => failed_tests(&said),
+            _ => rules(&said),
+        };
         let known = done.status.success() == failed.is_empty();
         ensure!(
             known,
@@ -253,6 +259,12 @@ fn shown((suite, test): Runner<'_>) -> String {
         Suite::Schedules => format!("cargo xtask schedules -- --schedules {SCHEDULES} {test}"),
         _ => format!("cargo test {test}"),
     }
+}
+
+/// Returns the names of the failed tests from the output of `cargo test`: the last list of failures.
+fn failed_tests(said: &str) -> Vec<String> {
+    let list = said.rsplit_once("\nfailures:\n").map_or("", |(_, list)| list);
+    list.lines().map_while(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
 }
 
 /// Returns the first failures, without repetitions, as text.
@@ -333,5 +345,13 @@ mod tests {
     fn an_exploration_names_the_schedule_that_fails() {
         let said = "keys: 10 schedules in 0.1 s, seed 13: x\ngate fails in schedule 17 of 10000, seed 13\n";
         assert_eq!(schedules(said), ["schedule 17"]);
+    }
+
+    #[test]
+    fn a_run_names_its_failed_tests() {
+        let said =
+            "\nfailures:\n\n---- a::b stdout ----\nwhy\n\nfailures:\n    a::b\n    c\n\ntest result: FAILED.";
+        assert_eq!(failed_tests(said), ["a::b", "c"]);
+        assert!(failed_tests("test result: ok.").is_empty());
     }
 }

@@ -153,8 +153,13 @@ pub(crate) fn discard(dir: BorrowedFd<'_>, name: &[u8]) -> Result<bool> {
         Err(Errno::NOENT | Errno::ACCESS) => return Ok(false),
         Err(e) => return Err(e),
     };
-    let opened = rustix::fs::fstat(&file)?;
-    let is_free = match try_lock(&file) {
+    discard_opened(dir, name, &file)
+}
+
+/// As [`discard`], of a file that was opened by this name.
+fn discard_opened(dir: BorrowedFd<'_>, name: &[u8], file: &OwnedFd) -> Result<bool> {
+    let opened = rustix::fs::fstat(file)?;
+    let is_free = match try_lock(file) {
         Err(e) if has_no_locks(e) => true,
         locked => locked?,
     };
@@ -249,4 +254,29 @@ fn lock_description(_: BorrowedFd<'_>) -> Result<()> {
 pub(crate) fn has_no_locks(e: Errno) -> bool {
     [Errno::INVAL, Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOLCK, Errno::NOSYS, Errno::NAMETOOLONG]
         .contains(&e)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_file_that_another_writer_has_made_since_is_not_discarded() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.__lock");
+        let dir = OwnedFd::from(File::open(place.path()).unwrap());
+        fs::write(&path, "").unwrap();
+        let opened = OwnedFd::from(File::options().read(true).write(true).open(&path).unwrap());
+        let moved = place.path().join("b.__lock");
+        fs::rename(&path, &moved).unwrap();
+        fs::write(&path, "of another writer").unwrap();
+        assert!(!discard_opened(dir.as_fd(), b"a.__lock", &opened).unwrap());
+        assert!(path.exists() && moved.exists());
+        fs::rename(&moved, &path).unwrap();
+        assert!(discard_opened(dir.as_fd(), b"a.__lock", &opened).unwrap());
+        assert!(!path.exists());
+    }
 }
