@@ -15,6 +15,8 @@ use crate::plan::{Cell, Inner, Pick, Plan, Take};
 pub(crate) struct Joint {
     /// At least one. All are of the same array.
     plans: OneOrMany<Plan>,
+    /// The distance of elements that are selected in a take, in each dimension of the array; 1 if takes are tiles.
+    steps: Dims,
     /// With several plans: the chunks in C order, each with the plans that touch it and the numbers of their cells.
     chunks: Vec<(Dims, Vec<(usize, u64)>)>,
 }
@@ -29,7 +31,7 @@ impl Joint {
     /// When several plans touch too many chunks.
     pub(crate) fn new(plans: OneOrMany<Plan>, by_tiles: bool) -> ArrayResult<Self> {
         if plans.len() == 1 && !by_tiles {
-            return Ok(Self { plans, chunks: Vec::new() });
+            return Ok(Self { steps: plans[0].steps(), plans, chunks: Vec::new() });
         }
         let plans: OneOrMany<Plan> = plans.into_vec().into_iter().map(Plan::by_tiles).collect();
         let mut chunks = BTreeMap::<Dims, Vec<(usize, u64)>>::new();
@@ -46,7 +48,8 @@ impl Joint {
                 });
             }
         }
-        Ok(Self { plans, chunks: chunks.into_iter().collect() })
+        let rank = plans.first().map_or(0, |plan| plan.array.len());
+        Ok(Self { plans, steps: Dims::filled(1, rank), chunks: chunks.into_iter().collect() })
     }
 
     pub(crate) fn plans(&self) -> &[Plan] {
@@ -86,12 +89,9 @@ impl Joint {
         matches!(&self.plans[..], [plan] if plan.is_one_block())
     }
 
-    /// The distance of selected elements in each dimension of the array; 1 if plans differ.
-    pub(crate) fn steps(&self) -> Dims {
-        match &self.plans[..] {
-            [plan] => plan.steps(),
-            plans => Dims::filled(1, plans.first().map_or(0, |plan| plan.array.len())),
-        }
+    /// The distance of elements that are selected in a take, in each dimension of the array.
+    pub(crate) fn steps(&self) -> &Dims {
+        &self.steps
     }
 
     /// Returns the cell with this number.
@@ -105,7 +105,7 @@ impl Joint {
             cells.map(|(plan, cell)| (*plan, self.plans[*plan].cell(*cell))).collect();
         let mut units = BTreeMap::<Dims, Vec<Take>>::new();
         for (number, cell) in &cells {
-            for mut take in self.plans[*number].takes(cell).into_vec() {
+            for mut take in self.plans[*number].takes(cell) {
                 if let OneOrMany::One([pick]) = &mut take.picks {
                     pick.plan = *number;
                 }
@@ -138,11 +138,11 @@ impl Joint {
     }
 
     /// Returns the takes of a cell or block.
-    pub(crate) fn takes(&self, cell: &Cell) -> OneOrMany<Take> {
+    pub(crate) fn takes(&self, cell: &Cell) -> Vec<Take> {
         let Some(shared) = &cell.shared else { return self.plans[0].takes(cell) };
         let [start, end] =
             [cell.takes.start, cell.takes.end].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-        shared.get(start..end).unwrap_or_default().iter().cloned().collect()
+        shared.get(start..end).unwrap_or_default().to_vec()
     }
 
     /// Returns the box around the takes of a cell.

@@ -323,9 +323,9 @@ impl Plan {
     }
 
     /// Returns the takes of a cell or block.
-    pub(crate) fn takes(&self, cell: &Cell) -> OneOrMany<Take> {
+    pub(crate) fn takes(&self, cell: &Cell) -> Vec<Take> {
         if cell.all == 1 {
-            return OneOrMany::one(self.take_of(cell, cell.at.clone(), cell.count.clone()));
+            return vec![self.take_of(cell, cell.at.clone(), cell.count.clone())];
         }
         let grid = self.grid(&cell.at, &cell.count);
         cell.takes.clone().map(|number| self.take(cell, &grid, number)).collect()

@@ -21,7 +21,6 @@ use crate::io::loaded::Fetched;
 use crate::io::read::sink::{Open, Sink};
 use crate::plan::hits::Hits;
 use crate::plan::joint::Joint;
-use crate::plan::one_or_many::OneOrMany;
 use crate::plan::{Cell, Pick, Take, Tile};
 use crate::settings::MissingChunks;
 
@@ -40,7 +39,7 @@ pub(crate) struct Reader<'a> {
 /// The fetched data of a cell or a block.
 pub(crate) struct Found {
     /// The takes that were fetched, and the number of each decoded box for the cache.
-    takes: OneOrMany<Take>,
+    takes: Vec<Take>,
     units: Vec<Dims>,
     parts: Parts,
     /// The version of the object, if it is known.
@@ -81,8 +80,8 @@ impl Found {
 impl Reader<'_> {
     /// Reads the index of the object of a cell, for its blocks.
     pub(crate) async fn open(&self, cell: &Cell) -> ArrayResult<Opened> {
-        let (key, steps) = (self.core.key(&cell.chunk)?, self.steps());
-        let object = ChunkObject::of(cell, &steps, &key, None);
+        let key = self.core.key(&cell.chunk)?;
+        let object = ChunkObject::of(cell, self.joint.steps(), &key, None);
         self.core.open(object, &self.joint.around(cell), true, &mut Tally::default()).await
     }
 
@@ -93,7 +92,7 @@ impl Reader<'_> {
         opened: Option<&Opened>,
         scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Found> {
-        let (key, steps) = (self.core.key(&cell.chunk)?, self.steps());
+        let key = self.core.key(&cell.chunk)?;
         let takes = self.joint.takes(cell);
         let (takes, units, cached) = match self.cache {
             Some(cache) => self.split(cache, cell, &key, takes).await?,
@@ -104,7 +103,7 @@ impl Reader<'_> {
             let sparse = takes.iter().filter(|take| self.only(take).is_none_or(|pick| !pick.is_dense));
             sparse.into_iter().try_for_each(|take| self.core.check_chunk(take.part.shape()))?;
         }
-        let object = ChunkObject::of(cell, &steps, &key, opened);
+        let object = ChunkObject::of(cell, self.joint.steps(), &key, opened);
         let (parts, version) = match &takes[..] {
             [take] => self.core.fetch(object, &[&take.part], scratch).await?,
             takes => {
@@ -115,28 +114,20 @@ impl Reader<'_> {
         Ok(Found { takes, units, parts, version, cached })
     }
 
-    /// The distance of elements that are selected in a part. With a cache, all of an inner chunk are.
-    fn steps(&self) -> Dims {
-        match self.cache {
-            Some(_) => Dims::filled(1, self.core.shape.len()),
-            None => self.joint.steps(),
-        }
-    }
-
     /// Looks for takes in the cache, each enlarged to what is cached.
     async fn split(
         &self,
         cache: &Decoded,
         cell: &Cell,
         key: &Key,
-        takes: OneOrMany<Take>,
-    ) -> ArrayResult<(OneOrMany<Take>, Vec<Dims>, Vec<(Take, Arc<Vec<u8>>)>)> {
+        takes: Vec<Take>,
+    ) -> ArrayResult<(Vec<Take>, Vec<Dims>, Vec<(Take, Arc<Vec<u8>>)>)> {
         let plan = &self.joint.plans()[0];
         let whole = |take: Take| {
             let (unit, part) = plan.unit(cell, &take.part);
             (unit, take.widened(part))
         };
-        let (units, takes): (Vec<Dims>, Vec<Take>) = takes.into_vec().into_iter().map(whole).unzip();
+        let (units, takes): (Vec<Dims>, Vec<Take>) = takes.into_iter().map(whole).unzip();
         let found = cache.find(&self.core.storage, key, units.iter()).await?;
         let (mut missing, mut cached) = (Vec::new(), Vec::new());
         for ((unit, take), memory) in units.into_iter().zip(takes).zip(found) {
@@ -146,7 +137,7 @@ impl Reader<'_> {
             }
         }
         let (missing, units): (Vec<Take>, Vec<Dims>) = missing.into_iter().unzip();
-        Ok((missing.into_iter().collect(), units, cached))
+        Ok((missing, units, cached))
     }
 
     /// Returns the pick of a take whose pieces are decoded into its result one by one: the only one, if nothing is cached.
