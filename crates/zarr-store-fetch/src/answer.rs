@@ -3,9 +3,9 @@
 //! A browser hides most headers of another origin unless that server lists them in `Access-Control-Expose-Headers`. So
 //! every header may be missing, and a range without `Content-Range` is judged by its length.
 
+use zarr_store::http::{self, HttpFailure, Why};
 use zarr_traits::{ByteRange, Version};
 
-use crate::failure::{Failure, Why};
 use crate::window::{Keep, too_large};
 
 /// The status and the headers of an answer.
@@ -41,7 +41,7 @@ pub(crate) struct Mark {
 impl Head {
     /// Returns the size of the object from the header `Content-Range`.
     pub(crate) fn total(&self) -> Option<u64> {
-        self.content_range.as_deref()?.rsplit_once('/')?.1.trim().parse().ok()
+        http::content_range(self.content_range.as_deref()?).1
     }
 
     /// Returns the number of bytes of the body, unless it is encoded.
@@ -57,7 +57,7 @@ impl Head {
 
     /// Returns how to read the answer to a request for `range`, of which at most `most` bytes are accepted. `None`: there
     /// is no object.
-    pub(crate) fn plan(&self, range: ByteRange, most: u64) -> Result<Option<Plan>, Failure> {
+    pub(crate) fn plan(&self, range: ByteRange, most: u64) -> Result<Option<Plan>, HttpFailure> {
         match (self.status, range) {
             (404 | 410, _) => Ok(None),
             (200, ByteRange::All) => match self.length() {
@@ -78,9 +78,9 @@ impl Head {
         }
     }
 
-    fn part(&self, range: ByteRange, most: u64) -> Result<Plan, Failure> {
+    fn part(&self, range: ByteRange, most: u64) -> Result<Plan, HttpFailure> {
         if self.content_encoding.as_deref().is_some_and(|coding| coding != "identity") {
-            return Err(Failure::new(Why::Unsupported, "the server sends ranges of encoded bytes"));
+            return Err(HttpFailure::new(Why::Unsupported, "the server sends ranges of encoded bytes"));
         }
         let most = match range {
             ByteRange::Span { len, .. } => len,
@@ -88,11 +88,8 @@ impl Head {
             ByteRange::All => most,
         };
         if let Some(told) = &self.content_range {
-            let wanted = |size| match range.resolve(size) {
-                Ok(wanted) => Ok(wanted),
-                Err(_) => Err(outside(Some(size))),
-            };
-            let fits = match (spelled(told), self.total()) {
+            let wanted = |size| range.resolve(size).map_err(|_| HttpFailure::outside(Some(size)));
+            let fits = match http::content_range(told) {
                 (Some(given), Some(size)) => given == wanted(size)?,
                 (Some(given), None) => {
                     matches!(range, ByteRange::Span { offset, len } if given == (offset..offset.saturating_add(len)))
@@ -100,23 +97,20 @@ impl Head {
                 (None, _) => false,
             };
             if !fits {
-                return Err(Failure::new(Why::Wrong, format!("the server sent another range: {told:?}")));
+                return Err(HttpFailure::new(Why::Wrong, format!("the server sent another range: {told:?}")));
             }
         }
         Ok(Plan { keep: Keep::AtMost(most), expected: self.length().or(Some(most)), size: self.total() })
     }
 
     /// Returns the failure for a status.
-    pub(crate) fn failure(&self) -> Failure {
-        let why = match self.status {
-            401 | 403 | 407 => Why::Refused,
-            416 => return outside(self.total()),
-            405 | 501 | 505 => Why::Unsupported,
-            408 | 429 | 500 | 502 | 503 | 504 => Why::Passing,
-            _ => Why::Wrong,
+    pub(crate) fn failure(&self) -> HttpFailure {
+        let why = match Why::of_status(self.status, self.total()) {
+            Why::Range(size) => return HttpFailure::outside(size),
+            why => why,
         };
-        let asked = self.retry_after.as_deref().and_then(|text| text.trim().parse().ok());
-        Failure::new(why, format!("the server answered {}", self.status)).retry_after(asked)
+        let retry_after = self.retry_after.as_deref().and_then(http::retry_after);
+        HttpFailure::new(why, format!("the server answered {}", self.status)).with_retry_after(retry_after)
     }
 }
 
@@ -158,11 +152,11 @@ pub(crate) fn check_length(
     status: u16,
     kept: u64,
     seen: u64,
-) -> Result<Option<u64>, Failure> {
+) -> Result<Option<u64>, HttpFailure> {
     let whole = (status == 200).then_some(seen);
     match range {
         ByteRange::Span { offset, len } if kept < len => {
-            Err(outside(Some(whole.unwrap_or(offset.saturating_add(kept)))))
+            Err(HttpFailure::outside(Some(whole.unwrap_or(offset.saturating_add(kept)))))
         }
         // The rest of the body was not received.
         ByteRange::Span { .. } => Ok(None),
@@ -182,24 +176,10 @@ pub(crate) fn header_of(range: ByteRange) -> Option<String> {
     }
 }
 
-/// Parses the range of a header `Content-Range`.
-fn spelled(told: &str) -> Option<std::ops::Range<u64>> {
-    let (range, _) = told.trim().strip_prefix("bytes ")?.split_once('/')?;
-    let (first, last) = range.split_once('-')?;
-    let end = last.trim().parse::<u64>().ok()?.checked_add(1)?;
-    Some(first.trim().parse().ok()?..end)
-}
-
-fn outside(size: Option<u64>) -> Failure {
-    let text = match size {
-        Some(size) => format!("the range is outside of the object, which has {size} bytes"),
-        None => "the range is outside of the object".to_owned(),
-    };
-    Failure::new(Why::Outside(size), text)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const SPAN: ByteRange = ByteRange::Span { offset: 10, len: 5 };
@@ -215,7 +195,7 @@ mod tests {
             (SPAN, "bytes 10-14/100", Ok(Some(100))),
             (SPAN, "bytes 10-14/*", Ok(None)),
             (SPAN, "", Ok(None)),
-            (SPAN, "bytes 10-13/14", Err(Why::Outside(Some(14)))),
+            (SPAN, "bytes 10-13/14", Err(Why::Range(Some(14)))),
             (SPAN, "bytes 11-15/100", Err(Why::Wrong)),
             (SPAN, "bytes 0-18446744073709551615/100", Err(Why::Wrong)),
             (SPAN, "nonsense", Err(Why::Wrong)),
@@ -260,28 +240,28 @@ mod tests {
         }
         for (status, why) in [
             (403, Why::Refused),
-            (416, Why::Outside(None)),
+            (416, Why::Range(None)),
             (405, Why::Unsupported),
-            (429, Why::Passing),
-            (503, Why::Passing),
+            (429, Why::NotTaken),
+            (503, Why::Broken),
             (400, Why::Wrong),
             (301, Why::Wrong),
             (204, Why::Wrong),
         ] {
             assert_eq!(head(status, "").plan(ByteRange::All, 9).unwrap_err().why, why, "{status}");
         }
-        assert_eq!(head(416, "bytes */7").failure().why, Why::Outside(Some(7)));
+        assert_eq!(head(416, "bytes */7").failure().why, Why::Range(Some(7)));
         let busy = Head { retry_after: Some("3".to_owned()), ..head(503, "") };
-        assert_eq!(busy.failure().retry_after, Some(3));
+        assert_eq!(busy.failure().retry_after, Some(Duration::from_secs(3)));
     }
 
     #[test]
     fn a_short_answer_is_outside_of_the_object() {
         let short = |status, kept, seen| check_length(SPAN, status, kept, seen).map_err(|e| e.why);
         assert_eq!(short(206, 5, 5), Ok(None));
-        assert_eq!(short(206, 3, 3), Err(Why::Outside(Some(13))));
-        assert_eq!(short(200, 3, 13), Err(Why::Outside(Some(13))));
-        assert_eq!(short(200, 0, 4), Err(Why::Outside(Some(4))));
+        assert_eq!(short(206, 3, 3), Err(Why::Range(Some(13))));
+        assert_eq!(short(200, 3, 13), Err(Why::Range(Some(13))));
+        assert_eq!(short(200, 0, 4), Err(Why::Range(Some(4))));
         assert_eq!(check_length(ByteRange::Suffix(4), 200, 4, 100), Ok(Some(100)));
         assert_eq!(check_length(ByteRange::Suffix(4), 206, 4, 4), Ok(None));
     }

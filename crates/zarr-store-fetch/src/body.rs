@@ -6,9 +6,9 @@ use js_sys::{Error, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStreamDefaultReader, Response};
+use zarr_store::http::{HttpFailure, Why};
 
 use crate::answer::Plan;
-use crate::failure::{Failure, Why};
 use crate::timer::within;
 use crate::window::Window;
 
@@ -17,7 +17,7 @@ pub(crate) async fn receive(
     response: &Response,
     plan: &Plan,
     silence: Duration,
-) -> Result<(Vec<u8>, u64), Failure> {
+) -> Result<(Vec<u8>, u64), HttpFailure> {
     let mut window = Window::new(plan.keep, plan.expected)?;
     let Some(body) = response.body() else { return Ok(window.finish()) };
     let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
@@ -29,7 +29,7 @@ pub(crate) async fn receive(
             break;
         }
         let piece: Uint8Array =
-            member("value")?.dyn_into().map_err(|_| Failure::new(Why::Wrong, "the body has no bytes"))?;
+            member("value")?.dyn_into().map_err(|_| HttpFailure::new(Why::Wrong, "the body has no bytes"))?;
         let (part, room) = window.room(u64::from(piece.length()))?;
         if room.is_empty() {
             continue;
@@ -42,12 +42,12 @@ pub(crate) async fn receive(
 }
 
 /// Returns the failure of a server that sends nothing for too long.
-pub(crate) fn silent() -> Failure {
-    Failure::new(Why::Passing, "the server sent nothing for too long")
+pub(crate) fn silent() -> HttpFailure {
+    HttpFailure::new(Why::Broken, "the server sent nothing for too long")
 }
 
 /// Returns the failure of a request that JavaScript has given up.
-pub(crate) fn broken(e: &JsValue) -> Failure {
+pub(crate) fn broken(e: &JsValue) -> HttpFailure {
     let mut text = "the request failed".to_owned();
     if let Some(e) = e.dyn_ref::<Error>() {
         let code = Reflect::get(&e.cause(), &"code".into()).ok().and_then(|code| code.as_string());
@@ -58,5 +58,5 @@ pub(crate) fn broken(e: &JsValue) -> Failure {
             }
         }
     }
-    Failure::new(Why::Broken, text)
+    HttpFailure::new(Why::Broken, text)
 }

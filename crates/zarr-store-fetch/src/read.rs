@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use web_sys::RequestCache;
+use zarr_store::http::{HttpFailure, Why};
 use zarr_traits::{ByteRange, StoreResult, Version};
 
 use crate::answer::Mark;
-use crate::failure::{Failure, Why};
 use crate::send::Part;
 use crate::store::Settings;
 
@@ -34,7 +34,7 @@ impl Settings {
         let known = ranges.iter().filter_map(|range| len_of(*range)).fold(0, u64::saturating_add);
         let Some(whole) = most.checked_sub(known) else {
             let text = format!("the ranges have {known} bytes, at most {most} are accepted");
-            return Err(Failure::new(Why::TooLarge(None), text).into());
+            return Err(HttpFailure::new(Why::TooLarge(None), text).into());
         };
         let mut cache = self.cache;
         for _ in 0..=AGAIN {
@@ -50,12 +50,12 @@ impl Settings {
             };
             if pinned.is_some() && found.mark.version().as_ref() != pinned {
                 return Err(
-                    Failure::new(Why::Changed, "the object is no longer the requested version").into()
+                    HttpFailure::new(Why::Changed, "the object is no longer the requested version").into()
                 );
             }
             return Ok(Some(found));
         }
-        Err(Failure::new(Why::Changed, "the object changes while it is read").into())
+        Err(HttpFailure::new(Why::Changed, "the object changes while it is read").into())
     }
 
     /// Reads all `ranges`, each with a request. A range of unknown length may have at most `whole` bytes.
@@ -65,7 +65,7 @@ impl Settings {
         ranges: &[ByteRange],
         whole: u64,
         cache: RequestCache,
-    ) -> Result<Vec<Option<Part>>, Failure> {
+    ) -> Result<Vec<Option<Part>>, HttpFailure> {
         let requests: Vec<_> = ranges.iter().map(|range| self.part(url, *range, whole, cache)).collect();
         stream::iter(requests).buffered(self.in_flight.max(1)).try_collect().await
     }
@@ -77,7 +77,7 @@ impl Settings {
         range: ByteRange,
         whole: u64,
         cache: RequestCache,
-    ) -> Result<Option<Part>, Failure> {
+    ) -> Result<Option<Part>, HttpFailure> {
         let no_suffix = || self.no_suffix.load(Ordering::Relaxed);
         match range {
             ByteRange::Span { len: 0, .. } | ByteRange::Suffix(0) => {
@@ -95,8 +95,8 @@ impl Settings {
         // Servers report in many ways that an object is empty or that they support no suffix.
         let is_suffix = matches!(range, ByteRange::Suffix(_));
         match failure.why {
-            Why::Outside(None) => self.part_of_known_size(url, range, whole).await,
-            Why::Outside(_) if is_suffix => self.part_of_known_size(url, range, whole).await,
+            Why::Range(None) => self.part_of_known_size(url, range, whole).await,
+            Why::Range(_) if is_suffix => self.part_of_known_size(url, range, whole).await,
             Why::Unsupported | Why::Wrong if is_suffix => {
                 let part = self.part_of_known_size(url, range, whole).await?;
                 self.no_suffix.store(true, Ordering::Relaxed);
@@ -112,11 +112,10 @@ impl Settings {
         url: &str,
         range: ByteRange,
         whole: u64,
-    ) -> Result<Option<Part>, Failure> {
+    ) -> Result<Option<Part>, HttpFailure> {
         let Some(mark) = self.head(url).await? else { return Ok(None) };
         let size = mark.size().unwrap_or(0);
-        let wanted =
-            range.resolve(size).map_err(|e| Failure::new(Why::Outside(Some(size)), e.to_string()))?;
+        let wanted = range.resolve(size).map_err(|_| HttpFailure::outside(Some(size)))?;
         let len = wanted.end - wanted.start;
         if len == 0 {
             return Ok(Some(Part { bytes: Vec::new(), mark }));
@@ -130,7 +129,7 @@ impl Settings {
         let stays = |part: &Part| part.mark.fits(&mark);
         match part {
             Some(part) if stays(&part) => Ok(Some(Part { mark, ..part })),
-            Some(_) => Err(Failure::new(Why::Changed, "the object changes while it is read")),
+            Some(_) => Err(HttpFailure::new(Why::Changed, "the object changes while it is read")),
             None => Ok(None),
         }
     }

@@ -6,12 +6,12 @@ use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Headers, RequestCache, RequestInit, Response};
+use zarr_store::http::{HttpFailure, Why};
 use zarr_store::pause;
 use zarr_traits::ByteRange;
 
 use crate::answer::{Head, Mark, check_length, header_of};
 use crate::body::{broken, receive, silent};
-use crate::failure::{Failure, Why};
 use crate::store::Settings;
 use crate::timer::{sleep, within};
 
@@ -50,11 +50,11 @@ impl Settings {
         range: ByteRange,
         most: u64,
         cache: RequestCache,
-    ) -> Result<Option<Part>, Failure> {
+    ) -> Result<Option<Part>, HttpFailure> {
         self.retrying(async || {
             let sent = self.send("GET", url, header_of(range), cache).await.map_err(|e| match range {
                 // The browser may not allow a suffix, to a server of another origin.
-                ByteRange::Suffix(_) if e.why == Why::Broken => e.because(Why::Unsupported),
+                ByteRange::Suffix(_) if e.why == Why::NotTaken => e.because(Why::Unsupported),
                 _ => e,
             })?;
             let head = head_of(&sent.response);
@@ -72,7 +72,7 @@ impl Settings {
     /// Requests the size and the signs of the version. `None`: there is no object.
     ///
     /// The request has a range, because a browser then accepts no encoded body, whose length would be another one.
-    pub(crate) async fn head(&self, url: &str) -> Result<Option<Mark>, Failure> {
+    pub(crate) async fn head(&self, url: &str) -> Result<Option<Mark>, HttpFailure> {
         let head = self.head_by("HEAD", url, "bytes=0-").await?;
         let size = match (head.status, head.length()) {
             (200 | 206, Some(size)) => size,
@@ -85,7 +85,7 @@ impl Settings {
     }
 
     /// Returns the size from a request for the first byte, for servers that do not support `HEAD`.
-    async fn size_of_first_byte(&self, url: &str) -> Result<Option<Mark>, Failure> {
+    async fn size_of_first_byte(&self, url: &str) -> Result<Option<Mark>, HttpFailure> {
         let head = self.head_by("GET", url, "bytes=0-0").await?;
         let size = match head.status {
             200 => head.length(),
@@ -93,20 +93,20 @@ impl Settings {
             416 => Some(head.total().unwrap_or(0)),
             _ => return self.absent_or_failed(&head),
         };
-        let unknown = || Failure::new(Why::Unsupported, "the server does not send the size");
+        let unknown = || HttpFailure::new(Why::Unsupported, "the server does not send the size");
         Ok(Some(head.mark(Some(size.ok_or_else(unknown)?))))
     }
 
-    async fn head_by(&self, method: &str, url: &str, range: &str) -> Result<Head, Failure> {
+    async fn head_by(&self, method: &str, url: &str, range: &str) -> Result<Head, HttpFailure> {
         self.retrying(async || {
             let sent = self.send(method, url, Some(range.to_owned()), RequestCache::NoStore).await?;
             let head = head_of(&sent.response);
-            if head.failure().may_pass() { Err(head.failure()) } else { Ok(head) }
+            if head.failure().why.may_pass() { Err(head.failure()) } else { Ok(head) }
         })
         .await
     }
 
-    fn absent_or_failed(&self, head: &Head) -> Result<Option<Mark>, Failure> {
+    fn absent_or_failed(&self, head: &Head) -> Result<Option<Mark>, HttpFailure> {
         match head.status {
             404 | 410 => Ok(None),
             403 if self.forbidden_is_absent => Ok(None),
@@ -115,14 +115,14 @@ impl Settings {
     }
 
     /// Repeats a request whose failure may pass.
-    async fn retrying<T>(&self, request: impl AsyncFn() -> Result<T, Failure>) -> Result<T, Failure> {
+    async fn retrying<T>(&self, request: impl AsyncFn() -> Result<T, HttpFailure>) -> Result<T, HttpFailure> {
         let mut attempt = 1;
         loop {
             let failure = match request().await {
-                Err(failure) if failure.may_pass() && attempt <= self.retries => failure,
+                Err(failure) if failure.why.may_pass() && attempt <= self.retries => failure,
                 done => return done.map_err(|failure| failure.tried(attempt)),
             };
-            let wish = Duration::from_secs(failure.retry_after.unwrap_or(0));
+            let wish = failure.retry_after.unwrap_or_default();
             if wish > LONGEST_WISH {
                 return Err(failure.tried(attempt));
             }
@@ -140,8 +140,8 @@ impl Settings {
         url: &str,
         range: Option<String>,
         cache: RequestCache,
-    ) -> Result<Running, Failure> {
-        let wrong = |_| Failure::new(Why::Wrong, "a header of the request is not valid");
+    ) -> Result<Running, HttpFailure> {
+        let wrong = |_| HttpFailure::new(Why::Wrong, "a header of the request is not valid");
         let headers = Headers::new().map_err(|e| broken(&e))?;
         for (name, value) in &self.headers {
             headers.append(name, value).map_err(wrong)?;
@@ -158,7 +158,8 @@ impl Settings {
         init.set_cache(if range.is_some() { RequestCache::NoStore } else { cache });
         init.set_signal(Some(&abort.0.signal()));
         let answer = within(self.silence, fetch(url, &init)).await.ok_or_else(silent)?;
-        Ok(Running { response: answer.map_err(|e| broken(&e))?, _abort: abort })
+        let response = answer.map_err(|e| broken(&e).because(Why::NotTaken))?;
+        Ok(Running { response, _abort: abort })
     }
 }
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use js_sys::Reflect;
 use web_sys::{Headers, RequestCache, RequestCredentials, Url};
+use zarr_store::http::{HttpFailure, Why};
 use zarr_store::redacted;
 use zarr_traits::store::{Answer, Capabilities, Head, ObjectMeta, Op, Read, ReadVersion, Store, ready};
 use zarr_traits::{BoxFuture, StoreError, StoreErrorKind, StoreResult};
 
 use crate::detached::detached;
-use crate::failure::{Failure, Why};
 use crate::name::url_of;
 
 /// Ranges with a smaller gap between them are read as one.
@@ -167,7 +167,8 @@ impl FetchStore {
             let is_other = |meta: &ObjectMeta| pinned.is_some() && meta.version != pinned;
             return match meta {
                 Some(meta) if is_other(&meta) => {
-                    Err(Failure::new(Why::Changed, "the object is no longer the requested version").into())
+                    Err(HttpFailure::new(Why::Changed, "the object is no longer the requested version")
+                        .into())
                 }
                 meta => Ok(Answer::Read(meta)),
             };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::failure::{Failure, Why};
+use zarr_store::http::{HttpFailure, Why};
 
 /// Which bytes of a body are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) struct Window {
 
 impl Window {
     /// Returns an empty window. `expected` is the number of bytes that are likely to be kept.
-    pub(crate) fn new(keep: Keep, expected: Option<u64>) -> Result<Self, Failure> {
+    pub(crate) fn new(keep: Keep, expected: Option<u64>) -> Result<Self, HttpFailure> {
         let most = match keep {
             Keep::AtMost(most) | Keep::Part { len: most, .. } | Keep::Last(most) => most,
         };
@@ -36,7 +36,7 @@ impl Window {
     }
 
     /// Returns which part of the next piece, which has `len` bytes, is kept, and the memory to copy it to.
-    pub(crate) fn room(&mut self, len: u64) -> Result<(Range<u64>, &mut [u8]), Failure> {
+    pub(crate) fn room(&mut self, len: u64) -> Result<(Range<u64>, &mut [u8]), HttpFailure> {
         let start = self.seen;
         self.seen = self.seen.saturating_add(len);
         let part = match self.keep {
@@ -81,8 +81,8 @@ impl Window {
     }
 
     /// Makes room for `bytes` more bytes, and returns their number as `usize`.
-    fn reserve(&mut self, bytes: u64) -> Result<usize, Failure> {
-        let no_memory = || Failure::new(Why::NoMemory, format!("there is no memory for {bytes} bytes"));
+    fn reserve(&mut self, bytes: u64) -> Result<usize, HttpFailure> {
+        let no_memory = || HttpFailure::new(Why::NoMemory, format!("there is no memory for {bytes} bytes"));
         let added = usize::try_from(bytes).map_err(|_| no_memory())?;
         self.bytes.try_reserve(added).map_err(|_| no_memory())?;
         Ok(added)
@@ -90,12 +90,12 @@ impl Window {
 }
 
 /// Returns the failure of an answer with more than `most` bytes.
-pub(crate) fn too_large(size: Option<u64>, most: u64) -> Failure {
+pub(crate) fn too_large(size: Option<u64>, most: u64) -> HttpFailure {
     let text = match size {
         Some(size) => format!("the object has {size} bytes, at most {most} are accepted"),
         None => format!("the server sends more than {most} bytes, the limit of this read"),
     };
-    Failure::new(Why::TooLarge(size), text)
+    HttpFailure::new(Why::TooLarge(size), text)
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     /// Sends `0..size` in pieces of `piece` bytes.
-    fn kept(keep: Keep, size: u8, piece: usize) -> Result<(Vec<u8>, u64, usize), Failure> {
+    fn kept(keep: Keep, size: u8, piece: usize) -> Result<(Vec<u8>, u64, usize), HttpFailure> {
         let mut window = Window::new(keep, None)?;
         let mut held = 0;
         for piece in (0..size).collect::<Vec<u8>>().chunks(piece) {

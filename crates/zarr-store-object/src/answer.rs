@@ -6,13 +6,13 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
+use zarr_store::http::{HttpFailure, Why};
 
 use crate::asked::{Asked, size_told};
-use crate::failure::{Failure, Why};
 use crate::xml::text_of;
 
 /// Returns the answer if it is usable: a success, or a status that says something about the object.
-pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
+pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<Bytes>, HttpFailure> {
     let status = answer.status();
     match status {
         StatusCode::NOT_FOUND if !is_no_container(&answer) => Ok(answer),
@@ -24,7 +24,7 @@ pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<
         _ if status.is_success() && is_copy(parts) && !is_copied(&answer) => Err(uncopied(&answer)),
         _ if status.is_success() => Ok(answer),
         _ if status.is_redirection() && leads_to_folder(parts, &answer) => {
-            Err(Failure::new(Why::Folder, "there is a folder with this name, but no object"))
+            Err(HttpFailure::new(Why::Folder, "there is a folder with this name, but no object"))
         }
         _ => Err(refusal(&answer)),
     }
@@ -40,19 +40,19 @@ fn is_copied(answer: &Response<Bytes>) -> bool {
     std::str::from_utf8(answer.body()).is_ok_and(|text| text.contains("<CopyObjectResult"))
 }
 
-fn uncopied(answer: &Response<Bytes>) -> Failure {
+fn uncopied(answer: &Response<Bytes>) -> HttpFailure {
     failed_inside(answer, &format!("the service answered {}, but made no copy", answer.status().as_u16()))
 }
 
 /// Returns the failure that stands in the body of an answer whose status says success.
-pub(crate) fn failed_inside(answer: &Response<Bytes>, text: &str) -> Failure {
+pub(crate) fn failed_inside(answer: &Response<Bytes>, text: &str) -> HttpFailure {
     let code = code(answer);
     let why = match code.as_deref() {
         Some(code) if code == "AccessDenied" || is_expiry(code) => Why::Refused,
         _ => Why::Broken,
     };
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
-    Failure::new(why, format!("{text}{code}")).with_status(answer.status().as_u16())
+    HttpFailure::new(why, format!("{text}{code}")).with_status(answer.status().as_u16())
 }
 
 /// Whether a service's code for an error says that the credentials have expired.
@@ -74,16 +74,9 @@ fn is_no_container(answer: &Response<Bytes>) -> bool {
 }
 
 /// Returns the failure for a status.
-pub(crate) fn refusal(answer: &Response<Bytes>) -> Failure {
+fn refusal(answer: &Response<Bytes>) -> HttpFailure {
     let status = answer.status();
-    let why = match status.as_u16() {
-        401 | 403 | 407 => Why::Refused,
-        416 => Why::Range(size_told(answer.headers())),
-        405 | 501 | 505 => Why::Unsupported,
-        429 => Why::NotTaken,
-        code if may_pass(code) => Why::Broken,
-        _ => Why::Wrong,
-    };
+    let why = Why::of_status(status.as_u16(), size_told(answer.headers()));
     let mut text = format!("the service answered {}", status.as_u16());
     if let Some(reason) = status.canonical_reason() {
         text += &format!(" {reason}");
@@ -92,7 +85,7 @@ pub(crate) fn refusal(answer: &Response<Bytes>) -> Failure {
         text += &format!(" ({code})");
         if is_expiry(&code) {
             text += ": the credentials have expired";
-            return Failure::new(Why::Refused, text).with_status(status.as_u16());
+            return HttpFailure::new(Why::Refused, text).with_status(status.as_u16());
         }
     }
     if status.is_redirection() {
@@ -102,7 +95,8 @@ pub(crate) fn refusal(answer: &Response<Bytes>) -> Failure {
         }
         .as_str();
     }
-    Failure::new(why, text).with_status(status.as_u16())
+    let retry_after = retry_after(answer.headers());
+    HttpFailure::new(why, text).with_status(status.as_u16()).with_retry_after(retry_after)
 }
 
 /// Returns the service's code for the error: Azure has it in a header, S3 and Google in the XML of the body.
@@ -122,18 +116,12 @@ pub(crate) fn code(answer: &Response<Bytes>) -> Option<String> {
 }
 
 /// Returns the pause that a service asks for.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let until = httpdate::parse_http_date(text).ok()?;
-    Some(until.duration_since(SystemTime::now()).unwrap_or_default())
-}
-
-/// Whether the same request may succeed later. 501 and 505 never do.
-pub(crate) fn may_pass(status: u16) -> bool {
-    matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let told = headers.get(RETRY_AFTER)?.to_str().ok()?;
+    zarr_store::http::retry_after(told).or_else(|| {
+        let until = httpdate::parse_http_date(told.trim()).ok()?;
+        Some(until.duration_since(SystemTime::now()).unwrap_or_default())
+    })
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use bytes::Bytes;
 use http::header::CONTENT_RANGE;
 use http::{HeaderMap, Response};
 
-use crate::failure::{Failure, Why};
+use zarr_store::http::{HttpFailure, Why, content_range};
 
 /// Returns the size of the object from the answer to a range.
 pub(crate) fn size_told(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_RANGE)?.to_str().ok()?.rsplit_once('/')?.1.trim().parse().ok()
+    content_range(headers.get(CONTENT_RANGE)?.to_str().ok()?).1
 }
 
 /// The parsed header `Range`. Only spans and suffixes are ever sent.
@@ -53,44 +53,30 @@ impl Asked {
     }
 
     /// Returns the part of an object of `size` bytes, or a failure if the range is outside.
-    pub(crate) fn within(self, size: u64) -> Result<Range<u64>, Failure> {
-        self.of(size).ok_or_else(|| outside(size))
+    pub(crate) fn within(self, size: u64) -> Result<Range<u64>, HttpFailure> {
+        self.of(size).ok_or_else(|| HttpFailure::outside(Some(size)))
     }
 
     /// Checks that an answer 206 has exactly these bytes: some servers send others, or a part that was not requested.
-    pub(crate) fn check(self, answer: &Response<Bytes>) -> Result<(), Failure> {
+    pub(crate) fn check(self, answer: &Response<Bytes>) -> Result<(), HttpFailure> {
         let told = answer.headers().get(CONTENT_RANGE).and_then(|told| told.to_str().ok());
-        let range = told.and_then(|told| {
-            let (range, size) = told.trim().strip_prefix("bytes ")?.split_once('/')?;
-            let (first, last) = range.split_once('-')?;
-            let size: Option<u64> = size.trim().parse().ok();
-            Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?, size))
-        });
+        let (range, size) = told.map_or((None, None), content_range);
+        let asked = match (self, size) {
+            (asked, Some(size)) => asked.of(size),
+            (Self::Span { first, last: Some(last) }, None) => last.checked_add(1).map(|end| first..end),
+            _ => None,
+        };
+        let len = answer.body().len() as u64;
         // Some servers send no bytes instead of an error for a range outside of the object.
-        if let Some(size) = size_told(answer.headers())
-            && answer.body().is_empty()
-            && self.of(size).is_none()
-        {
-            return Err(outside(size));
+        if size.is_some() && len == 0 && asked.is_none() {
+            return Err(HttpFailure::outside(size));
         }
-        let fits = range.is_some_and(|(first, last, size)| {
-            let len = answer.body().len() as u64;
-            let asked = match (self, size) {
-                (asked, Some(size)) => asked.of(size),
-                (Self::Span { first, last: Some(last) }, None) => last.checked_add(1).map(|end| first..end),
-                _ => None,
-            };
-            last.checked_add(1)
-                .is_some_and(|end| asked == Some(first..end) && first.checked_add(len) == Some(end))
-        });
+        let fits = range
+            .is_some_and(|range| range.start.checked_add(len) == Some(range.end) && asked == Some(range));
         let text =
             || format!("the answer has other bytes than requested: {:?}", told.unwrap_or("unknown ones"));
-        if fits { Ok(()) } else { Err(Failure::new(Why::Broken, text())) }
+        if fits { Ok(()) } else { Err(HttpFailure::new(Why::Broken, text())) }
     }
-}
-
-fn outside(size: u64) -> Failure {
-    Failure::new(Why::Range(Some(size)), "the range is outside of the object").with_status(416)
 }
 
 #[cfg(test)]

@@ -13,12 +13,11 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
 use object_store::client::HttpRequestBody;
 use reqwest::redirect;
-use zarr_store::redacted;
-use zarr_store::{Access, Trace};
+use zarr_store::http::{HttpFailure, Why};
+use zarr_store::{Access, Trace, redacted};
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
-use crate::answer::{judged, may_pass, refusal, retry_after};
-use crate::failure::{Failure, Why};
+use crate::answer::judged;
 use crate::gathered::{self, Gathered};
 use crate::pace::{Pace, START};
 use crate::redirects::{Names, Refused, followed};
@@ -81,15 +80,17 @@ impl Client {
 
     /// Sends a request until it gets a usable answer: a success, or a status that says something about the object (304, 404,
     /// 409, 412). Any other status is a failure.
-    pub(crate) async fn send(&self, request: Request<HttpRequestBody>) -> Result<Response<Bytes>, Failure> {
+    pub(crate) async fn send(
+        &self,
+        request: Request<HttpRequestBody>,
+    ) -> Result<Response<Bytes>, HttpFailure> {
         let (mut parts, body) = request.into_parts();
         parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if is_of_machine(&parts) {
             let sent = self.send_with(&self.0.brief, parts, body).await;
-            return sent.map_err(|e| Failure {
-                text: format!("{NO_CREDENTIALS} ({})", e.text),
-                why: Why::Refused,
-                ..e
+            return sent.map_err(|mut e| {
+                e.text = format!("{NO_CREDENTIALS} ({})", e.text);
+                e.because(Why::Refused)
             });
         }
         self.send_with(&self.0.retries, parts, body).await
@@ -100,28 +101,19 @@ impl Client {
         retries: &Retries,
         parts: Parts,
         body: HttpRequestBody,
-    ) -> Result<Response<Bytes>, Failure> {
+    ) -> Result<Response<Bytes>, HttpFailure> {
         let once = is_conditional_write(&parts);
         let _turn = self.0.pace.turn().await;
         let mut tries = Tries::new(retries);
         loop {
-            let (failure, asked) = match self.attempt(&parts, body.clone(), &tries).await {
-                Err(failure) => (failure, None),
-                Ok(answer) if may_pass(answer.status().as_u16()) => {
-                    (refusal(&answer), retry_after(answer.headers()))
-                }
-                Ok(answer) => match judged(&parts, answer) {
-                    Err(failure) => (failure, None),
-                    answer => return answer,
-                },
+            let answer = self.attempt(&parts, body.clone(), &tries).await;
+            let failure = match answer.and_then(|answer| judged(&parts, answer)) {
+                Err(failure) => failure,
+                answer => return answer,
             };
-            let again = match failure.why {
-                Why::NotTaken => true,
-                Why::Broken => !once,
-                _ => false,
-            };
-            if !again || !tries.next(asked).await {
-                return Err(Failure { attempts: tries.attempt, ..failure });
+            let again = failure.why.may_pass() && !(once && failure.why == Why::Broken);
+            if !again || !tries.next(failure.retry_after).await {
+                return Err(failure.tried(tries.attempt));
             }
         }
     }
@@ -132,7 +124,7 @@ impl Client {
         parts: &Parts,
         body: HttpRequestBody,
         tries: &Tries<'_>,
-    ) -> Result<Response<Bytes>, Failure> {
+    ) -> Result<Response<Bytes>, HttpFailure> {
         let underway = self.0.trace.as_ref().map(|trace| {
             let target = redacted(&parts.uri.to_string());
             let mut request = zarr_store::TracedRequest::new(parts.method.as_str(), target);
@@ -155,7 +147,7 @@ impl Client {
         parts: &Parts,
         body: HttpRequestBody,
         tries: &Tries<'_>,
-    ) -> Result<Response<Bytes>, Failure> {
+    ) -> Result<Response<Bytes>, HttpFailure> {
         let length = body.content_length() as u64;
         let patience = (tries.retries.silence + tries.moving(length)).min(tries.left(length));
         let mut request =
@@ -168,7 +160,9 @@ impl Client {
         match &answer {
             // Another service, which is nearer.
             _ if is_of_machine(parts) => {}
-            Ok(answer) if !may_pass(answer.status().as_u16()) => self.0.pace.answered(sent.elapsed()),
+            Ok(answer) if !Why::of_status(answer.status().as_u16(), None).may_pass() => {
+                self.0.pace.answered(sent.elapsed());
+            }
             Err(failure) if failure.why != Why::NotTaken => {}
             _ => self.0.pace.refused(),
         }
@@ -187,7 +181,7 @@ async fn receive(
     mut answer: reqwest::Response,
     window: &Window,
     tries: &Tries<'_>,
-) -> Result<Bytes, Failure> {
+) -> Result<Bytes, HttpFailure> {
     let declared = answer.content_length();
     let wanted = declared.map_or(0, |declared| declared.min(window.skip.saturating_add(window.keep)));
     let (mut skipped, mut body) = (0, Gathered::new(window.keep, declared));
@@ -203,7 +197,9 @@ async fn receive(
         }
         body.push(part).map_err(|refused| match refused {
             gathered::Refused::TooMuch => too_large("more", window.keep),
-            gathered::Refused::NoMemory => Failure::new(Why::NoMemory, "there is no memory for the answer"),
+            gathered::Refused::NoMemory => {
+                HttpFailure::new(Why::NoMemory, "there is no memory for the answer")
+            }
         })?;
     }
     let expected = match (&window.rest, declared) {
@@ -213,39 +209,41 @@ async fn receive(
     };
     match body.len() as u64 {
         len if len == expected => Ok(body.into_bytes()),
-        len => Err(Failure::new(Why::Broken, format!("the answer ended after {len} of {expected} bytes"))),
+        len => {
+            Err(HttpFailure::new(Why::Broken, format!("the answer ended after {len} of {expected} bytes")))
+        }
     }
 }
 
 /// Runs `work` with a time limit.
-async fn within<T>(time: Duration, work: impl Future<Output = reqwest::Result<T>>) -> Result<T, Failure> {
+async fn within<T>(time: Duration, work: impl Future<Output = reqwest::Result<T>>) -> Result<T, HttpFailure> {
     match tokio::time::timeout(time, work).await {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(e)) => Err(broken(&e)),
         Err(_) => {
-            Err(Failure::new(Why::Broken, format!("no bytes were received for {} s", time.as_secs_f32())))
+            Err(HttpFailure::new(Why::Broken, format!("no bytes were received for {} s", time.as_secs_f32())))
         }
     }
 }
 
 /// Returns the failure for an error of the connection, in the words of its innermost cause.
-fn broken(e: &reqwest::Error) -> Failure {
+fn broken(e: &reqwest::Error) -> HttpFailure {
     let mut cause: &dyn std::error::Error = e;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
     if let Some(why) = tls::refusal(e) {
-        return Failure::new(Why::Wrong, format!("no secure connection: {why}"));
+        return HttpFailure::new(Why::Wrong, format!("no secure connection: {why}"));
     }
     // A reqwest::Error without a cause would show its URL.
     let words = if cause.is::<reqwest::Error>() { String::new() } else { format!(": {cause}") };
     match () {
         () if e.is_redirect() || cause.is::<Refused>() => {
-            Failure::new(Why::Wrong, format!("the redirect is not followed{words}"))
+            HttpFailure::new(Why::Wrong, format!("the redirect is not followed{words}"))
         }
-        () if e.is_connect() => Failure::new(Why::NotTaken, format!("no connection{words}")),
-        () if e.is_builder() => Failure::new(Why::Wrong, format!("the request is not valid{words}")),
-        () => Failure::new(Why::Broken, format!("the connection broke{words}")),
+        () if e.is_connect() => HttpFailure::new(Why::NotTaken, format!("no connection{words}")),
+        () if e.is_builder() => HttpFailure::new(Why::Wrong, format!("the request is not valid{words}")),
+        () => HttpFailure::new(Why::Broken, format!("the connection broke{words}")),
     }
 }
 

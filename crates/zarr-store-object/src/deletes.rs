@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::{Method, Response, Uri};
+use zarr_store::http::{HttpFailure, Why};
 
 use crate::answer::failed_inside;
-use crate::failure::{Failure, Why};
 use crate::xml::text_of;
 
 /// A request that deletes several objects.
@@ -33,7 +33,7 @@ impl Deletes {
     /// # Errors
     /// [`Why::Refused`] if the service did not delete an object for lack of permission, otherwise [`Why::Broken`]. In both
     /// cases objects may have been deleted.
-    pub(crate) fn judged(&self, answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
+    pub(crate) fn judged(&self, answer: Response<Bytes>) -> Result<Response<Bytes>, HttpFailure> {
         let text = text(answer.body());
         match self {
             _ if !answer.status().is_success() => {}
@@ -42,7 +42,7 @@ impl Deletes {
             }
             Self::Parts(count) if numbers(&text).any(|number| number >= *count) => {
                 let text = "the service answers about an object that is not in the request";
-                return Err(Failure::new(Why::Broken, text));
+                return Err(HttpFailure::new(Why::Broken, text));
             }
             _ => {}
         }

@@ -3,11 +3,9 @@
 use std::error::Error as _;
 
 use object_store::Error;
+use zarr_store::http::HttpFailure;
 use zarr_store::redacted;
 use zarr_traits::{StoreError, StoreErrorKind};
-
-#[cfg(feature = "client")]
-use crate::failure::Failure;
 
 /// Whether the object is absent. A missing bucket or a lack of permission never counts as absent.
 pub(crate) fn is_absent(e: &Error) -> bool {
@@ -25,8 +23,7 @@ pub(crate) fn write_error(e: &Error) -> StoreError {
 }
 
 fn report(e: &Error, write: bool) -> StoreError {
-    #[cfg(feature = "client")]
-    if let Some(failure) = Failure::within(e) {
+    if let Some(failure) = HttpFailure::within(e) {
         return failure.report(write);
     }
     let kind = match e {

@@ -21,8 +21,6 @@ mod delete;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 mod deletes;
 mod error;
-#[cfg(feature = "client")]
-mod failure;
 mod gathered;
 #[cfg(feature = "gcp")]
 mod gcp;

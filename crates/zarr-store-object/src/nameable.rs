@@ -10,8 +10,8 @@ use std::ops::Range;
 use bytes::Bytes;
 use http::{Method, Response, Uri};
 use object_store::path::Path;
+use zarr_store::http::{HttpFailure, Why};
 
-use crate::failure::{Failure, Why};
 use crate::xml::{Element, elements};
 
 /// The elements of an entry and of its name: objects and prefixes of S3 and Google, then those of Azure.
@@ -32,11 +32,11 @@ pub(crate) fn is_listing(method: &Method, uri: &Uri) -> bool {
 /// # Errors
 /// [`Why::Wrong`] if a success is no page of a listing, says that more follows without saying where, or has fewer names than
 /// it says.
-pub(crate) fn listing(answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
+pub(crate) fn listing(answer: Response<Bytes>) -> Result<Response<Bytes>, HttpFailure> {
     if !answer.status().is_success() {
         return Ok(answer);
     }
-    let wrong = |text: &str| Err(Failure::new(Why::Wrong, text));
+    let wrong = |text: &str| Err(HttpFailure::new(Why::Wrong, text));
     let page = Page::of(std::str::from_utf8(answer.body()).unwrap_or_default());
     if !page.is_page {
         return wrong("the answer is not a listing");

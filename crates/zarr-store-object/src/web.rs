@@ -18,14 +18,13 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload,
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
-use zarr_store::redacted;
-use zarr_store::{Access, PathEncoding, Scheme};
+use zarr_store::http::{HttpFailure, Why};
+use zarr_store::{Access, PathEncoding, Scheme, redacted};
 use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult, store::Store as _};
 
 use crate::asked::{Asked, size_told};
 use crate::client::Client;
 use crate::cloud::{Place, retries};
-use crate::failure::{Failure, Why};
 use crate::gathered::AtMost;
 
 /// The scheme `name`: `http` or `https`.
@@ -105,16 +104,17 @@ impl Web {
         *request.uri_mut() = self
             .url(path)
             .parse()
-            .map_err(|_| failed(Failure::new(Why::Wrong, "the key cannot be part of a URL")))?;
+            .map_err(|_| failed(HttpFailure::new(Why::Wrong, "the key cannot be part of a URL")))?;
         *request.headers_mut() = headers;
         if let Some(most) = options.extensions.get::<AtMost>() {
             request.extensions_mut().insert(*most);
         }
-        let absent = |source: Failure| Error::NotFound { path: path.to_string(), source: Box::new(source) };
+        let absent =
+            |source: HttpFailure| Error::NotFound { path: path.to_string(), source: Box::new(source) };
         match self.client.send(request).await {
             Ok(answer) if answer.status().is_success() => Ok(answer),
             Ok(answer) => {
-                let told = Failure::new(Why::Wrong, format!("the server answered {}", answer.status()));
+                let told = HttpFailure::new(Why::Wrong, format!("the server answered {}", answer.status()));
                 match answer.status().as_u16() {
                     404 => Err(absent(told)),
                     412 => Err(Error::Precondition { path: path.to_string(), source: Box::new(told) }),
@@ -132,7 +132,7 @@ impl Web {
     async fn head(&self, path: &Path, headers: HeaderMap, options: &GetOptions) -> Result<GetResult> {
         let told = match self.ask(Method::HEAD, path, headers.clone(), options).await {
             Ok(answer) => number(answer.headers(), &CONTENT_LENGTH).map(|size| (answer, size)),
-            Err(e) if Failure::within(&e).is_some_and(|e| e.why == Why::Unsupported) => None,
+            Err(e) if HttpFailure::within(&e).is_some_and(|e| e.why == Why::Unsupported) => None,
             Err(e) => return Err(e),
         };
         let (answer, size) = match told {
@@ -143,11 +143,12 @@ impl Web {
                 match self.ask(Method::GET, path, headers, options).await {
                     Ok(answer) => {
                         let size = size_told(answer.headers());
-                        let unknown =
-                            || failed(Failure::new(Why::Unsupported, "the server does not send the size"));
+                        let unknown = || {
+                            failed(HttpFailure::new(Why::Unsupported, "the server does not send the size"))
+                        };
                         (answer, size.ok_or_else(unknown)?)
                     }
-                    Err(e) => match Failure::within(&e).map(|e| e.why) {
+                    Err(e) => match HttpFailure::within(&e).map(|e| e.why) {
                         Some(Why::Range(Some(size))) => (Response::new(Bytes::new()), size),
                         _ => return Err(e),
                     },
@@ -158,7 +159,7 @@ impl Web {
     }
 }
 
-fn failed(e: Failure) -> Error {
+fn failed(e: HttpFailure) -> Error {
     Error::Generic { store: "web server", source: Box::new(e) }
 }
 
@@ -191,7 +192,7 @@ impl ObjectStore for Web {
         let mut headers = HeaderMap::new();
         let value = |text: &str| {
             HeaderValue::from_str(text)
-                .map_err(|_| failed(Failure::new(Why::Wrong, "the entity tag is not a valid header")))
+                .map_err(|_| failed(HttpFailure::new(Why::Wrong, "the entity tag is not a valid header")))
         };
         if let Some(tag) = &options.if_match {
             headers.insert(IF_MATCH, value(tag)?);
@@ -211,7 +212,7 @@ impl ObjectStore for Web {
         let answer = self.ask(Method::GET, path, headers, &options).await?;
         if let Some(coding) = answer.headers().get(CONTENT_ENCODING).filter(|coding| *coding != "identity") {
             let text = format!("the server sends the bytes in the coding {coding:?}, which has no ranges");
-            return Err(failed(Failure::new(Why::Unsupported, text)));
+            return Err(failed(HttpFailure::new(Why::Unsupported, text)));
         }
         let size = match (&range, answer.body().len() as u64) {
             (Some(_), _) => size_told(answer.headers()),
@@ -222,7 +223,7 @@ impl ObjectStore for Web {
         };
         let Some(size) = size else {
             let text = "the server does not send the size with a range";
-            return Err(failed(Failure::new(Why::Unsupported, text)));
+            return Err(failed(HttpFailure::new(Why::Unsupported, text)));
         };
         // The client has checked that the answer has this part.
         let asked = range.as_deref().and_then(Asked::parse);

@@ -5,9 +5,9 @@ use std::ops::Range;
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE, RANGE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
+use zarr_store::http::{HttpFailure, Why};
 
 use crate::asked::Asked;
-use crate::failure::{Failure, Why};
 use crate::gathered::AtMost;
 
 /// The largest document of a service, in bytes: a page of a listing, a result of deletes, credentials.
@@ -47,7 +47,11 @@ impl Window {
     /// # Errors
     /// [`Why::TooLarge`] for any other answer with too many bytes, [`Why::Range`] if the range is outside of the
     /// object, [`Why::Unsupported`] if a range must be cut out of an object of unknown size.
-    pub(crate) fn of(request: &Parts, status: StatusCode, declared: Option<u64>) -> Result<Self, Failure> {
+    pub(crate) fn of(
+        request: &Parts,
+        status: StatusCode,
+        declared: Option<u64>,
+    ) -> Result<Self, HttpFailure> {
         let allowed = request.extensions.get::<AtMost>().map(|most| most.0);
         let most = allowed.unwrap_or(DOCUMENT);
         if request.method == Method::HEAD {
@@ -74,10 +78,10 @@ impl Window {
     }
 
     /// Returns the window for the requested part of a whole object.
-    fn of_whole(asked: Asked, declared: Option<u64>, most: u64) -> Result<Self, Failure> {
+    fn of_whole(asked: Asked, declared: Option<u64>, most: u64) -> Result<Self, HttpFailure> {
         let Some(size) = declared else {
             let text = "the server supports no ranges and does not send the size of the object";
-            return Err(Failure::new(Why::Unsupported, text));
+            return Err(HttpFailure::new(Why::Unsupported, text));
         };
         let range = asked.within(size)?;
         let keep = range.end - range.start;
@@ -98,7 +102,7 @@ impl Window {
     }
 }
 
-fn fits(declared: Option<u64>, most: u64) -> Result<(), Failure> {
+fn fits(declared: Option<u64>, most: u64) -> Result<(), HttpFailure> {
     match declared {
         Some(declared) if declared > most => Err(too_large(&declared.to_string(), most)),
         _ => Ok(()),
@@ -106,8 +110,11 @@ fn fits(declared: Option<u64>, most: u64) -> Result<(), Failure> {
 }
 
 /// Returns the failure for an answer with too many bytes.
-pub(crate) fn too_large(bytes: &str, most: u64) -> Failure {
-    Failure::new(Why::TooLarge, format!("the answer has {bytes} bytes, at most {most} are accepted"))
+pub(crate) fn too_large(bytes: &str, most: u64) -> HttpFailure {
+    HttpFailure::new(
+        Why::TooLarge(None),
+        format!("the answer has {bytes} bytes, at most {most} are accepted"),
+    )
 }
 
 impl Asked {
@@ -146,8 +153,8 @@ mod tests {
             // ranges
             ("bytes=2-6", Some(5), 206, Some(5), refused(5)),
             ("bytes=2-6", Some(5), 206, None, refused(5)),
-            ("bytes=2-6", Some(5), 206, Some(6), Err(Why::TooLarge)),
-            ("bytes=2-6", Some(4), 206, Some(5), Err(Why::TooLarge)),
+            ("bytes=2-6", Some(5), 206, Some(6), Err(Why::TooLarge(None))),
+            ("bytes=2-6", Some(4), 206, Some(5), Err(Why::TooLarge(None))),
             ("bytes=-4", Some(4), 206, Some(4), refused(4)),
             // servers without ranges
             ("bytes=2-6", Some(5), 200, Some(100), cut(2..7, 100)),
@@ -165,7 +172,7 @@ mod tests {
             // documents of a service
             ("", None, 200, Some(DOCUMENT), refused(DOCUMENT)),
             ("", None, 200, None, refused(DOCUMENT)),
-            ("", None, 200, Some(DOCUMENT + 1), Err(Why::TooLarge)),
+            ("", None, 200, Some(DOCUMENT + 1), Err(Why::TooLarge(None))),
             // failures
             ("bytes=2-6", Some(5), 404, Some(1 << 40), left(REFUSAL)),
             ("", None, 500, None, left(REFUSAL)),

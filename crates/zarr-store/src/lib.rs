@@ -4,6 +4,7 @@
 mod cache;
 mod consolidated;
 mod durability;
+pub mod http;
 mod location;
 mod memory;
 mod pause;
