@@ -17,26 +17,3 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
     let sum: fn(&[u8]) -> u32 = |data| simd_adler32::adler32(&data);
     Ok(checksum::codec(sum, checksum::at_start(configuration, true)?))
 }
-
-#[cfg(test)]
-mod tests {
-    use zarr_traits::serde_json::json;
-
-    use crate::testing::{bytes_codec, decodes, encode, four, hex, refused, survives, to_hex};
-
-    #[test]
-    fn bytes_of_numcodecs_are_reproduced() {
-        // rule H7
-        for (configuration, decoded, encoded) in [
-            (json!({}), four(), "0b00600001000000020000000300000004000000"),
-            (json!({"location": "end"}), four(), "010000000200000003000000040000000b006000"),
-            (json!({}), Vec::new(), "01000000"),
-        ] {
-            let codec = bytes_codec("numcodecs.adler32", &configuration);
-            assert_eq!(to_hex(&encode(&*codec, &decoded)), encoded);
-            decodes(&*codec, &hex(encoded), &decoded);
-            survives(&*codec, &hex(encoded), &decoded, false);
-        }
-        refused("numcodecs.adler32", &json!({"location": "middle"}));
-    }
-}

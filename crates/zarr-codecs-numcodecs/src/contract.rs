@@ -1,10 +1,10 @@
 //! Every codec keeps the contract.
 
 use zarr_conformance::codec::{Subject, check, untried};
-use zarr_traits::serde_json::json;
+use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{DataType, Registry};
 
-use crate::testing::objects;
+use crate::testing::{four, hex, objects, refused, to_hex};
 use crate::{CODECS, pickle};
 
 fn keep(subjects: Vec<Subject>) {
@@ -19,6 +19,16 @@ fn compressors_keep_the_contract() {
 #[test]
 fn checksums_and_orders_of_bytes_keep_the_contract() {
     keep(checksums_and_orders_of_bytes());
+}
+
+#[test]
+fn configurations_of_checksums_are_checked() {
+    for name in ["adler32", "crc32", "crc32c"] {
+        refused(&format!("numcodecs.{name}"), &json!({"location": "middle"}));
+    }
+    for bad in [json!({"initval": -1}), json!({"prefix": "abc"}), json!({"prefix": [256]})] {
+        refused("numcodecs.jenkins_lookup3", &bad);
+    }
 }
 
 #[test]
@@ -63,15 +73,61 @@ fn compressors() -> Vec<Subject> {
     ]
 }
 
+/// Returns the subject of a checksum, with data and its encoded form as numcodecs writes it.
+fn sum(name: &str, configuration: Value, encoded: &[(&[u8], &str)]) -> Subject {
+    let subject = Subject::new(&format!("numcodecs.{name}"), configuration).checksum();
+    encoded.iter().fold(subject, |subject, (data, encoded)| {
+        subject.encodes(DataType::UInt8, &[data.len() as u64], data, &hex(encoded))
+    })
+}
+
 fn checksums_and_orders_of_bytes() -> Vec<Subject> {
     let eight = [DataType::Int64, DataType::Float64, DataType::Complex128];
+    let upto = |n: u8| (0..n).collect::<Vec<_>>();
+    let four = &four()[..];
+    // sums are folded before they overflow
+    let long: Vec<u8> = (0..5001_u32).map(|i| (i * 7 + 3).to_le_bytes()[0]).collect();
+    let of_long = |sum: &str| to_hex(&long) + sum;
+    // rule H7
     vec![
-        Subject::new("numcodecs.adler32", json!({})).checksum(),
+        sum("adler32", json!({}), &[(four, "0b00600001000000020000000300000004000000"), (&[], "01000000")]),
+        sum("adler32", json!({"location": "end"}), &[(four, "010000000200000003000000040000000b006000")]),
         Subject::new("numcodecs.base64", json!({})),
-        Subject::new("numcodecs.crc32", json!({"location": "end"})).checksum(),
-        Subject::new("numcodecs.crc32c", json!({"location": "start"})).checksum(),
-        Subject::new("numcodecs.fletcher32", json!({})).checksum(),
-        Subject::new("numcodecs.jenkins_lookup3", json!({"prefix": [1, 2, 3]})).checksum(),
+        sum("crc32", json!({}), &[(four, "efd405af01000000020000000300000004000000")]),
+        sum("crc32", json!({"location": "start"}), &[(&[], "00000000")]),
+        sum("crc32", json!({"location": "end"}), &[(four, "01000000020000000300000004000000efd405af")]),
+        sum("crc32c", json!({}), &[(four, "01000000020000000300000004000000ee89f972")]),
+        sum("crc32c", json!({"location": "start"}), &[(four, "ee89f97201000000020000000300000004000000")]),
+        sum(
+            "fletcher32",
+            json!({}),
+            &[
+                (four, "01000000020000000300000004000000000a0028"),
+                (&upto(8)[1..], "010203040506070c10201e"),
+                (&[255; 11], "ffffffffffffffffffffff00ff00ff"),
+                (&[], "00000000"),
+                (&long, &of_long("a1f6c122")),
+            ],
+        ),
+        sum(
+            "jenkins_lookup3",
+            json!({}),
+            &[
+                (four, "0100000002000000030000000400000046124966"),
+                (&[], "efbeadde"),
+                (&long, &of_long("406d69fe")),
+            ],
+        ),
+        sum(
+            "jenkins_lookup3",
+            json!({"initval": 7, "prefix": null}),
+            &[(&upto(13), "000102030405060708090a0b0cf2a34362")],
+        ),
+        sum(
+            "jenkins_lookup3",
+            json!({"initval": 1, "prefix": [97, 98, 99]}),
+            &[(&upto(12), "000102030405060708090a0b082b3a7b")],
+        ),
         // numcodecs refuses chunks that are not whole elements
         Subject::new("numcodecs.shuffle", json!({"elementsize": 8})).types(eight),
     ]

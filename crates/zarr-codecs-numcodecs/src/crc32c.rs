@@ -17,25 +17,3 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
     let sum: fn(&[u8]) -> u32 = ::crc32c::crc32c;
     Ok(checksum::codec(sum, checksum::at_start(configuration, false)?))
 }
-
-#[cfg(test)]
-mod tests {
-    use zarr_traits::serde_json::json;
-
-    use crate::testing::{bytes_codec, decodes, encode, four, hex, refused, survives, to_hex};
-
-    #[test]
-    fn bytes_of_numcodecs_are_reproduced() {
-        // rule H7
-        for (configuration, decoded, encoded) in [
-            (json!({}), four(), "01000000020000000300000004000000ee89f972"),
-            (json!({"location": "start"}), four(), "ee89f97201000000020000000300000004000000"),
-        ] {
-            let codec = bytes_codec("numcodecs.crc32c", &configuration);
-            assert_eq!(to_hex(&encode(&*codec, &decoded)), encoded);
-            decodes(&*codec, &hex(encoded), &decoded);
-            survives(&*codec, &hex(encoded), &decoded, false);
-        }
-        refused("numcodecs.crc32c", &json!({"location": "middle"}));
-    }
-}

@@ -34,33 +34,3 @@ fn fletcher32(data: &[u8]) -> u32 {
     }
     fold(second) << 16 | fold(first)
 }
-
-#[cfg(test)]
-mod tests {
-    use zarr_traits::serde_json::json;
-
-    use crate::testing::{bytes_codec, decodes, encode, four, hex, survives, to_hex};
-
-    #[test]
-    fn bytes_of_numcodecs_are_reproduced() {
-        // rule H7
-        for (configuration, decoded, encoded) in [
-            (json!({}), four(), "01000000020000000300000004000000000a0028"),
-            (json!({}), (1..8).collect(), "010203040506070c10201e"),
-            (json!({}), vec![255; 11], "ffffffffffffffffffffff00ff00ff"),
-            (json!({}), Vec::new(), "00000000"),
-        ] {
-            let codec = bytes_codec("numcodecs.fletcher32", &configuration);
-            assert_eq!(to_hex(&encode(&*codec, &decoded)), encoded);
-            decodes(&*codec, &hex(encoded), &decoded);
-            survives(&*codec, &hex(encoded), &decoded, false);
-        }
-        let long: Vec<u8> = (0..5001_u32).map(|i| (i * 7 + 3).to_le_bytes()[0]).collect();
-        let codec = bytes_codec("numcodecs.fletcher32", &json!({}));
-        assert_eq!(
-            to_hex(&encode(&*codec, &long)[5001..]),
-            "a1f6c122",
-            "sums are folded before they overflow"
-        );
-    }
-}

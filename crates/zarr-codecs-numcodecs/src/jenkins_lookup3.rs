@@ -93,36 +93,3 @@ fn finish([mut a, mut b, mut c]: [u32; 3]) -> u32 {
     }
     b
 }
-
-#[cfg(test)]
-mod tests {
-    use zarr_traits::serde_json::json;
-
-    use crate::testing::{bytes_codec, decodes, encode, four, hex, refused, survives, to_hex};
-
-    #[test]
-    fn bytes_of_numcodecs_are_reproduced() {
-        // rule H7
-        for (configuration, decoded, encoded) in [
-            (json!({}), four(), "0100000002000000030000000400000046124966"),
-            (json!({"initval": 7, "prefix": null}), (0..13).collect(), "000102030405060708090a0b0cf2a34362"),
-            (
-                json!({"initval": 1, "prefix": [97, 98, 99]}),
-                (0..12).collect(),
-                "000102030405060708090a0b082b3a7b",
-            ),
-            (json!({}), Vec::new(), "efbeadde"),
-        ] {
-            let codec = bytes_codec("numcodecs.jenkins_lookup3", &configuration);
-            assert_eq!(to_hex(&encode(&*codec, &decoded)), encoded);
-            decodes(&*codec, &hex(encoded), &decoded);
-            survives(&*codec, &hex(encoded), &decoded, false);
-        }
-        let long: Vec<u8> = (0..5001_u32).map(|i| (i * 7 + 3).to_le_bytes()[0]).collect();
-        let codec = bytes_codec("numcodecs.jenkins_lookup3", &json!({}));
-        assert_eq!(to_hex(&encode(&*codec, &long)[5001..]), "406d69fe");
-        for bad in [json!({"initval": -1}), json!({"prefix": "abc"}), json!({"prefix": [256]})] {
-            refused("numcodecs.jenkins_lookup3", &bad);
-        }
-    }
-}
