@@ -1,6 +1,6 @@
 //! An array that is opened from the metadata of zarr-python.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -9,6 +9,7 @@ use zarr_array::{
     ArrayError, ArrayMeta, ArrayResult, Cpu, EmptyChunks, InnerOrder, OpenOptions, PartialWrites,
 };
 use zarr_traits::Prefix;
+use zarr_traits::lock::unpoisoned;
 
 use crate::batch::Plan;
 use crate::elements;
@@ -154,7 +155,7 @@ impl Array {
 
     /// Returns a handle on the array as if it had this shape.
     fn of_shape(&self, shape: &[u64]) -> ArrayResult<Handle> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = unpoisoned(self.last.lock());
         if last.shape() != shape {
             let mut meta = self.handle.metadata().clone();
             meta.set_shape(shape)?;

@@ -1,6 +1,6 @@
 //! Arrays of the package's own API.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use bytes::Bytes;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
@@ -10,6 +10,7 @@ use zarr_array::traits::BoxFuture;
 use zarr_array::{
     ArrayResult, DataType, Diagnostic, Element, Format, NdVec, Selection, WriteElement, blocking::Array,
 };
+use zarr_traits::lock::unpoisoned;
 
 use crate::arrow;
 use crate::elements::{by_type, read_bytes, write_bytes};
@@ -222,7 +223,7 @@ impl From<Array> for ArrayHandle {
 impl ArrayHandle {
     /// Returns the array as it is now: a resize does not change calls that are at work.
     fn get(&self) -> Array {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        unpoisoned(self.0.lock()).clone()
     }
 
     /// Changes the array.
@@ -233,7 +234,7 @@ impl ArrayHandle {
     ) -> PyResult<()> {
         let mut array = zarr_array::Array::from(self.get());
         wait(py, change(&mut array))?.map_err(|e| raised(py, self.get().storage(), &e))?;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = array.into();
+        *unpoisoned(self.0.lock()) = array.into();
         Ok(())
     }
 }

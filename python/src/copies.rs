@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::pin::pin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_channel::oneshot;
@@ -15,6 +15,7 @@ use zarr_array::block_on;
 use zarr_copy::{
     ChunkChoice, Codecs, Copy, CopyResult, Done, Event, Mirror, Rule, RunOptions, Shards, SharedCopy, Size,
 };
+use zarr_traits::lock::unpoisoned;
 
 use crate::error::{raised, raised_in_copy, raised_of_kind};
 use crate::groups::format_of;
@@ -243,7 +244,7 @@ impl Told {
     }
 
     fn add(&self, place: &str, bytes: u64) {
-        place.clone_into(&mut self.place.lock().unwrap_or_else(PoisonError::into_inner));
+        unpoisoned(self.place.lock()).replace_range(.., place);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
@@ -255,7 +256,7 @@ impl Told {
         let look = look.map(Bound::unbind);
         move |py| {
             let Some(look) = &look else { return Ok(()) };
-            let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let place = unpoisoned(self.place.lock()).clone();
             look.call1(py, (self.bytes.load(Ordering::Relaxed), place)).map(drop)
         }
     }

@@ -1,13 +1,14 @@
 //! A store that is written in Python.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use bytes::Bytes;
 use futures_channel::oneshot::{Receiver, Sender, channel};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::store::{
     Answer, Capabilities, Delete, Head, ObjectMeta, Op, Outcome, Put, PutMode, Read, ReadVersion, Store,
 };
@@ -45,7 +46,7 @@ impl Reply {
 
 impl Reply {
     fn give(&self, answered: Answered) {
-        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sender = unpoisoned(self.0.lock()).take();
         if let Some(sender) = sender {
             // The caller may have given up.
             let _ = sender.send(answered);

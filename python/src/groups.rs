@@ -1,6 +1,6 @@
 //! Groups of the package's own API, and functions that open and create nodes.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use zarr_array::blocking::Array;
@@ -16,6 +16,7 @@ use zarr_hierarchy::{
     ChildState, EraseOptions, ExistingNode, Group, GroupOptions, HierarchyErrorKind, HierarchyResult, Node,
     NodeKind, UseConsolidated,
 };
+use zarr_traits::lock::unpoisoned;
 
 use crate::arrays::{ArrayHandle, format_number, notes};
 use crate::error::{raised, raised_in_group};
@@ -135,7 +136,7 @@ impl GroupHandle {
 
 impl GroupHandle {
     fn get(&self) -> Group {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        unpoisoned(self.0.lock()).clone()
     }
 
     fn change<T: Send>(
@@ -146,7 +147,7 @@ impl GroupHandle {
         let mut group = self.get();
         let storage = group.storage().clone();
         let changed = group_result(py, &storage, change(&mut group))?;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = group;
+        *unpoisoned(self.0.lock()) = group;
         Ok(changed)
     }
 }

@@ -1,12 +1,13 @@
 //! Requests to a store, which Python waits for: in a thread, or on an event loop.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{BoxFuture, Bytes, Storage, StoreResult};
 
 use crate::error::raised;
@@ -37,7 +38,7 @@ pub(crate) enum Found {
 impl Request {
     /// Does the request and returns its result. The thread is blocked.
     fn wait<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let future = self.lock().take().ok_or_else(ended)?;
+        let future = unpoisoned(self.work.lock()).take().ok_or_else(ended)?;
         let found = wait(py, future)?;
         self.done(py, found)
     }
@@ -46,12 +47,12 @@ impl Request {
     /// on any thread, when it is worth to poll again.
     fn poll<'py>(&self, py: Python<'py>, wake: Py<PyAny>) -> PyResult<Option<(Bound<'py, PyAny>,)>> {
         let waker = Waker::from(Arc::new(Call(wake)));
-        let mut future = self.lock().take().ok_or_else(ended)?;
+        let mut future = unpoisoned(self.work.lock()).take().ok_or_else(ended)?;
         let polled = py.detach(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
         match polled {
             Poll::Ready(found) => Ok(Some((self.done(py, found)?,))),
             Poll::Pending => {
-                *self.lock() = Some(future);
+                *unpoisoned(self.work.lock()) = Some(future);
                 Ok(None)
             }
         }
@@ -68,10 +69,6 @@ impl Request {
 
     fn done<'py>(&self, py: Python<'py>, found: StoreResult<Found>) -> PyResult<Bound<'py, PyAny>> {
         found.map_err(|e| raised(py, &self.storage, &e.into()))?.into_python(py)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Work>> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
 
-use zarr_engine::run::{Spawn, unpoisoned};
+use zarr_engine::run::Spawn;
 use zarr_traits::Storage;
+use zarr_traits::lock::unpoisoned;
 
 use crate::error::ArrayResult;
 
@@ -148,23 +149,19 @@ impl Default for Pool {
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        unpoisoned(&self.state)
-    }
-
     fn work(&self) {
-        let mut state = self.lock();
+        let mut state = unpoisoned(self.state.lock());
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
                 // Jobs report their own panics; this keeps the worker alive.
                 let _ = catch_unwind(AssertUnwindSafe(job));
-                state = self.lock();
+                state = unpoisoned(self.state.lock());
             } else if state.closed {
                 return;
             } else {
                 state.idle += 1;
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = unpoisoned(self.work.wait(state));
                 state.idle -= 1;
             }
         }
@@ -173,7 +170,7 @@ impl Queue {
 
 impl Spawn for Pool {
     fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
-        let mut state = self.0.lock();
+        let mut state = unpoisoned(self.0.state.lock());
         state.jobs.push_back(job);
         if state.idle < state.jobs.len() && state.started < self.0.width {
             let queue = self.0.clone();
@@ -197,14 +194,14 @@ impl Spawn for Pool {
     }
 
     fn is_busy(&self) -> bool {
-        !self.0.lock().jobs.is_empty()
+        !unpoisoned(self.0.state.lock()).jobs.is_empty()
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
         // A worker may drop the last clone, so close without joining.
-        self.0.lock().closed = true;
+        unpoisoned(self.0.state.lock()).closed = true;
         self.0.work.notify_all();
     }
 }

@@ -1,8 +1,9 @@
 //! Works on the parts of an array in several threads, within a bound of memory.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::{Storage, block_on, node};
 use zarr_engine::Gate;
 
@@ -30,8 +31,8 @@ pub(crate) fn each<T: Send>(
 ) -> Result<(), Failure> {
     let (items, room, failed) = (Mutex::new(items.fuse()), Gate::new(usize::MAX, MEMORY), Mutex::new(None));
     let work = || {
-        while unpoisoned(&failed).is_none() {
-            let next = unpoisoned(&items).next();
+        while unpoisoned(failed.lock()).is_none() {
+            let next = unpoisoned(items.lock()).next();
             let done = match next {
                 None => break,
                 Some(Err(e)) => Err(e),
@@ -41,7 +42,7 @@ pub(crate) fn each<T: Send>(
                 }
             };
             if let Err(e) = done {
-                unpoisoned(&failed).get_or_insert(e);
+                unpoisoned(failed.lock()).get_or_insert(e);
             }
         }
     };
@@ -52,12 +53,7 @@ pub(crate) fn each<T: Send>(
         }
         work();
     });
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
-}
-
-/// Takes a lock. A thread that panicked has left no broken state behind it.
-pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    unpoisoned(failed.into_inner()).map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Ctrl-C, and the signals that ask a program to end: long work says what is left and how to go on.
 
 use std::process;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use zarr_array::traits::lock::unpoisoned;
 
 use crate::exit::say;
 
@@ -14,14 +16,14 @@ const INTERRUPTED: i32 = 130;
 /// Lets Ctrl-C say these words before it ends the process, until the guard is dropped. What is written stays as a kill
 /// leaves it.
 pub(crate) fn saying(words: String) -> Guard {
-    *WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    *unpoisoned(WORDS.lock()) = Some(words);
     listen();
     Guard
 }
 
 /// Ends the process with the words of the moment.
 fn end() {
-    let words = WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let words = unpoisoned(WORDS.lock()).take();
     say(&words.map_or_else(|| "interrupted".to_owned(), |words| format!("interrupted; {words}")));
     process::exit(INTERRUPTED);
 }
@@ -71,6 +73,6 @@ pub(crate) struct Guard;
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        *WORDS.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *unpoisoned(WORDS.lock()) = None;
     }
 }

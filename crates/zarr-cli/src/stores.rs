@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::{StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, block_on};
@@ -12,7 +13,6 @@ use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 use zarr_store_fs::FsStore;
 
 use crate::archive;
-use crate::crew::unpoisoned;
 use crate::exit::{Exit, Failure};
 
 /// The schemes of all stores in this build, except stores in memory.
@@ -68,7 +68,7 @@ impl Stores {
     /// Waits until everything that was written is on the disk, if that is asked for. One sync at the end takes less time
     /// than one for each object.
     pub(crate) fn sync(&self) -> Result<(), Failure> {
-        let opened = self.opened.iter().flat_map(|opened| unpoisoned(opened).clone());
+        let opened = self.opened.iter().flat_map(|opened| unpoisoned(opened.lock()).clone());
         opened
             .filter(|storage| storage.capabilities().write)
             .try_for_each(|storage| Ok(block_on(storage.sync())?))
@@ -131,7 +131,7 @@ impl Stores {
     fn layered(&self, storage: impl Into<Storage>) -> Storage {
         let storage = self.traced(storage);
         if let Some(opened) = &self.opened {
-            unpoisoned(opened).push(storage.clone());
+            unpoisoned(opened.lock()).push(storage.clone());
         }
         if self.is_cached { Cached::over(&storage, CacheOptions::default()).0 } else { storage }
     }

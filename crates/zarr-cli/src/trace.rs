@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use zarr_array::meta::json::Value;
+use zarr_array::traits::lock::unpoisoned;
 use zarr_store::{Trace, TracedRequest};
 
 use crate::exit::Failure;
@@ -45,7 +46,7 @@ impl Log {
 
     fn write(&self, request: &TracedRequest) {
         let line = line(request);
-        let mut lines = self.lines();
+        let mut lines = unpoisoned(self.0.lock());
         if lines.failed.is_none() {
             lines.failed = lines.to.write_all(line.as_bytes()).err();
         }
@@ -53,11 +54,7 @@ impl Log {
 
     /// Returns the first error of writing, if any.
     pub(crate) fn finish(&self) -> io::Result<()> {
-        self.lines().failed.take().map_or(Ok(()), Err)
-    }
-
-    fn lines(&self) -> MutexGuard<'_, Lines> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.0.lock()).failed.take().map_or(Ok(()), Err)
     }
 }
 

@@ -4,9 +4,10 @@
 //! is cut where nodes begin, and several parts are listed at a time.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use zarr_array::meta::Format;
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::{Key, Prefix, StoreResult, store::Listed as Object};
 use zarr_array::{Storage, block_on};
 
@@ -86,12 +87,12 @@ fn list(
     let job = |part: Span| {
         let mut sums = vec![Usage::default(); nodes.len()];
         part.list(storage, root, progress, &mut |object| owners.add(storage, &object, &mut sums))?;
-        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = unpoisoned(all.lock());
         all.iter_mut().zip(sums).for_each(|(all, more)| *all = all.plus(more));
         Ok(())
     };
     crew::each(crew::width(storage), parts(nodes, last).into_iter().map(Ok), |_| 1, job)?;
-    Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(unpoisoned(all.into_inner()))
 }
 
 /// A part of a listing: the keys after one key, up to and including another one.

@@ -29,11 +29,12 @@ pub use modes::{MODES, Mode};
 
 use std::io::{self, BufReader};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use zarr_traits::Bytes;
+use zarr_traits::lock::unpoisoned;
 
 use self::http::Reply;
 use self::objects::{Objects, error};
@@ -127,42 +128,42 @@ impl Server {
 
     /// Puts an object at a path, which begins with a slash and is not encoded.
     pub fn insert(&self, path: &str, value: impl Into<Bytes>) {
-        self.shared.state().objects.insert(path, value.into(), Vec::new());
+        unpoisoned(self.shared.state.lock()).objects.insert(path, value.into(), Vec::new());
     }
 
     /// Returns the object at a path.
     pub fn get(&self, path: &str) -> Option<Bytes> {
-        self.shared.state().objects.all.get(path).map(|object| object.bytes.clone())
+        unpoisoned(self.shared.state.lock()).objects.all.get(path).map(|object| object.bytes.clone())
     }
 
     /// Removes an object.
     pub fn remove(&self, path: &str) {
-        self.shared.state().objects.all.remove(path);
+        unpoisoned(self.shared.state.lock()).objects.all.remove(path);
     }
 
     /// Returns the paths of all objects, in order.
     pub fn paths(&self) -> Vec<String> {
-        self.shared.state().objects.all.keys().cloned().collect()
+        unpoisoned(self.shared.state.lock()).objects.all.keys().cloned().collect()
     }
 
     /// Adds a fault for requests from now on.
     pub fn script(&self, when: When, fault: Fault) {
-        self.shared.state().script.push((when, fault));
+        unpoisoned(self.shared.state.lock()).script.push((when, fault));
     }
 
     /// Removes all faults. Faults that have begun continue.
     pub fn heal(&self) {
-        self.shared.state().script.clear();
+        unpoisoned(self.shared.state.lock()).script.clear();
     }
 
     /// Returns the requests since the start or since [`forget`](Self::forget), in the order of arrival.
     pub fn requests(&self) -> Vec<HttpRequest> {
-        self.shared.state().log.clone()
+        unpoisoned(self.shared.state.lock()).log.clone()
     }
 
     /// Empties the log.
     pub fn forget(&self) {
-        let mut state = self.shared.state();
+        let mut state = unpoisoned(self.shared.state.lock());
         state.forgotten += state.log.len();
         state.log.clear();
     }
@@ -170,7 +171,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let mut state = self.shared.state();
+        let mut state = unpoisoned(self.shared.state.lock());
         state.stop = true;
         for connection in state.open.drain(..).filter_map(|c| c.upgrade()) {
             // Fails only if the connection is closed already.
@@ -187,14 +188,10 @@ impl Drop for Server {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn accept(self: Arc<Self>, listener: &TcpListener) {
         for connection in listener.incoming().flatten() {
             let connection = Arc::new(connection);
-            let mut state = self.state();
+            let mut state = unpoisoned(self.state.lock());
             if state.stop {
                 return;
             }
@@ -221,7 +218,7 @@ impl Shared {
 
     /// Answers a request with its faults. Returns whether the connection can be used again.
     fn answer(&self, mut request: HttpRequest, connection: &TcpStream) -> io::Result<bool> {
-        let mut state = self.state();
+        let mut state = unpoisoned(self.state.lock());
         let number = state.forgotten + state.log.len();
         state.log.push(request.clone());
         let faults: Vec<Fault> = state
@@ -232,7 +229,7 @@ impl Shared {
         drop(state);
         self.pause(faults.iter().map(Fault::delay).sum())?;
 
-        let mut state = self.state();
+        let mut state = unpoisoned(self.state.lock());
         for fault in &faults {
             fault.before(&mut request, &mut state.objects);
         }
@@ -269,8 +266,9 @@ impl Shared {
 
     /// Waits. Returns an error if the server stops meanwhile.
     fn pause(&self, time: Duration) -> io::Result<()> {
-        let waited = self.stopped.wait_timeout_while(self.state(), time, |state| !state.stop);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let waited =
+            self.stopped.wait_timeout_while(unpoisoned(self.state.lock()), time, |state| !state.stop);
+        let (state, _) = unpoisoned(waited);
         if state.stop { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
     }
 }

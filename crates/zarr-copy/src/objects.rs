@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use futures_util::future::Either;
 use futures_util::{Stream, StreamExt, TryStreamExt, future, stream};
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::Listed;
 use zarr_array::traits::strided::Dims;
 use zarr_array::traits::{Key, Prefix, StoreError, StoreErrorKind, StoreResult};
@@ -55,11 +56,11 @@ pub(crate) async fn mend(
 ) -> Result<Moved, TransferError> {
     let kept = Mutex::new(HashSet::new());
     let keep = |key: &Key| {
-        kept.lock().unwrap_or_else(|e| e.into_inner()).insert(key.clone());
+        unpoisoned(kept.lock()).insert(key.clone());
         done(elements(copy, key));
     };
     let moved = each(Task::Mend, all(source, &prefix(source)?, copy), source, copy, room, &keep).await?;
-    let kept = kept.into_inner().unwrap_or_else(|e| e.into_inner());
+    let kept = unpoisoned(kept.into_inner());
     delete_others(copy, &kept).await.map_err(TransferError::To)?;
     Ok(moved)
 }

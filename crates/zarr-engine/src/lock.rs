@@ -5,9 +5,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{Key, Storage};
 
 /// The most encoded bytes that all reads of one storage may have in flight.
@@ -22,7 +23,7 @@ pub async fn lock(storage: &Storage, key: &Key) -> KeyGuard {
 pub fn gate(storage: &Storage) -> Gate {
     let width = storage.capabilities().drive.most_in_flight();
     let gates = storage.shared::<Gates>();
-    let mut gates = unpoisoned(&gates.0);
+    let mut gates = unpoisoned(gates.0.lock());
     if let Some(gate) = gates.iter().find(|gate| gate.width() == width) {
         return gate.clone();
     }
@@ -58,7 +59,7 @@ impl KeyLocks {
     /// Waits until no other user holds `key`, and locks it.
     async fn lock(&self, key: &Key) -> KeyGuard {
         poll_fn(|context| {
-            let mut held = unpoisoned(&self.0);
+            let mut held = unpoisoned(self.0.lock());
             match held.get_mut(key) {
                 Some(waiters) => {
                     waiters.add(context.waker());
@@ -76,7 +77,7 @@ impl KeyLocks {
 
 impl fmt::Debug for KeyLocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(unpoisoned(&self.0).keys()).finish()
+        f.debug_set().entries(unpoisoned(self.0.lock()).keys()).finish()
     }
 }
 
@@ -89,7 +90,7 @@ pub struct KeyGuard {
 
 impl Drop for KeyGuard {
     fn drop(&mut self) {
-        let waiters = unpoisoned(&self.locks.0).remove(&self.key);
+        let waiters = unpoisoned(self.locks.0.lock()).remove(&self.key);
         if let Some(mut waiters) = waiters {
             waiters.wake();
         }
@@ -147,12 +148,12 @@ impl Gate {
 
     /// The number of requests that may be in flight at once.
     pub fn width(&self) -> usize {
-        unpoisoned(&self.0).max_requests
+        unpoisoned(self.0.lock()).max_requests
     }
 
     /// The number of bytes that may be in flight at once.
     pub fn most_bytes(&self) -> u64 {
-        unpoisoned(&self.0).max_bytes
+        unpoisoned(self.0.lock()).max_bytes
     }
 
     fn admit(&self, state: &mut GateState, bytes: u64) -> Permit {
@@ -175,7 +176,7 @@ impl Gate {
     async fn pass(&self, bytes: u64, again: bool) -> Permit {
         let mut place = Place { gate: self, ticket: None };
         poll_fn(|context| {
-            let mut state = unpoisoned(&self.0);
+            let mut state = unpoisoned(self.0.lock());
             let first = state.queue.front().is_none_or(|(ticket, _)| Some(*ticket) == place.ticket);
             let flies = again && state.requests < state.max_requests;
             if flies || (first && state.fits(bytes)) {
@@ -208,7 +209,7 @@ struct Place<'a> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
-            let mut state = unpoisoned(&self.gate.0);
+            let mut state = unpoisoned(self.gate.0.lock());
             state.queue.retain(|(t, _)| *t != ticket);
             let next = state.wake_first();
             drop(state);
@@ -233,7 +234,7 @@ impl Permit {
     }
 
     fn update(&mut self, bytes: u64) {
-        let mut state = unpoisoned(&self.gate.0);
+        let mut state = unpoisoned(self.gate.0.lock());
         state.requests -= usize::from(std::mem::take(&mut self.flying));
         state.bytes =
             state.bytes.saturating_sub(std::mem::replace(&mut self.bytes, bytes)).saturating_add(bytes);
@@ -247,11 +248,6 @@ impl Drop for Permit {
     fn drop(&mut self) {
         self.update(0);
     }
-}
-
-/// Locks a mutex even if it is poisoned: no code under these locks can panic between two related changes.
-fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -282,7 +278,7 @@ mod tests {
             })
             .collect();
         threads.into_iter().for_each(|t| t.join().unwrap());
-        assert!(unpoisoned(&locks.0).is_empty(), "a free key leaves no entry");
+        assert!(unpoisoned(locks.0.lock()).is_empty(), "a free key leaves no entry");
     }
 
     #[test]

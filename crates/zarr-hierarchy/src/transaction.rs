@@ -3,9 +3,10 @@
 mod commit;
 mod staged;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use zarr_array::Storage;
+use zarr_array::traits::lock::unpoisoned;
 
 pub use commit::CommitError;
 use staged::{Change, Staged};
@@ -64,7 +65,7 @@ impl Transaction {
 
     /// The number of changed and deleted objects.
     pub fn len(&self) -> usize {
-        self.staged().changes.len()
+        unpoisoned(self.changes.lock()).changes.len()
     }
 
     /// Whether there are no changes.
@@ -75,16 +76,11 @@ impl Transaction {
     /// The sum of the sizes of the changed objects, in bytes, all of them in memory.
     pub fn bytes(&self) -> u64 {
         let size = |change: &Change| change.value.as_ref().map_or(0, |value| value.len() as u64);
-        self.staged().changes.values().map(size).sum()
+        unpoisoned(self.changes.lock()).changes.values().map(size).sum()
     }
 
     /// Discards all changes.
     pub fn roll_back(&self) {
-        self.staged().changes.clear();
-    }
-
-    /// A poisoned lock is ignored, because no code under the lock can panic in the middle of a change.
-    fn staged(&self) -> MutexGuard<'_, Staged> {
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.changes.lock()).changes.clear();
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use zarr_traits::lock::unpoisoned;
 
 use crate::path::Stamp;
 
@@ -37,13 +39,9 @@ impl Files {
         Self { most, kept: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the open file of a key, and its stamp when it was opened.
     pub(crate) fn get(&self, key: &str) -> Option<(Arc<Opened>, Stamp)> {
-        let mut kept = self.lock();
+        let mut kept = unpoisoned(self.kept.lock());
         let slot = kept.files.get_mut(key)?;
         slot.used = true;
         Some((slot.opened.clone(), slot.stamp))
@@ -51,7 +49,7 @@ impl Files {
 
     /// Keeps a file, and closes another one if there are too many.
     pub(crate) fn keep(&self, key: &str, opened: Arc<Opened>, stamp: Stamp) {
-        let mut kept = self.lock();
+        let mut kept = unpoisoned(self.kept.lock());
         let Kept { files, queue } = &mut *kept;
         if files.insert(key.to_owned(), Slot { opened, stamp, used: false }).is_none() {
             queue.push_back(key.to_owned());
@@ -70,7 +68,7 @@ impl Files {
 
     /// Closes the files of a key, and of all keys that begin with it.
     pub(crate) fn forget(&self, prefix: &str) {
-        let mut kept = self.lock();
+        let mut kept = unpoisoned(self.kept.lock());
         kept.files.retain(|key, _| !key.starts_with(prefix));
         kept.queue.retain(|key| !key.starts_with(prefix));
     }

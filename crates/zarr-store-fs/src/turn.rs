@@ -3,8 +3,10 @@
 //! The lock file would also keep them apart, but only by polling. Here the next thread is woken.
 
 use std::collections::HashSet;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
+
+use zarr_traits::lock::unpoisoned;
 
 /// The paths of the objects that are being changed.
 #[derive(Default)]
@@ -23,20 +25,15 @@ impl Turns {
     /// Waits for the turn. Returns `None` if the time is up.
     pub(crate) fn wait(&self, path: &str, longest: Duration) -> Option<Turn<'_>> {
         let is_taken = |taken: &mut HashSet<String>| taken.contains(path);
-        let waited = self.ended.wait_timeout_while(self.taken(), longest, is_taken);
-        let (mut taken, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let waited = self.ended.wait_timeout_while(unpoisoned(self.taken.lock()), longest, is_taken);
+        let (mut taken, _) = unpoisoned(waited);
         taken.insert(path.to_owned()).then(|| Turn { turns: self, path: path.to_owned() })
-    }
-
-    /// The set is consistent whenever it is unlocked, so a poisoned lock is harmless.
-    fn taken(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.turns.taken().remove(&self.path);
+        unpoisoned(self.turns.taken.lock()).remove(&self.path);
         self.turns.ended.notify_all();
     }
 }
@@ -60,6 +57,6 @@ mod tests {
             drop(first);
             assert!(waiting.into_iter().all(|thread| thread.join().unwrap()));
         });
-        assert!(turns.taken().is_empty(), "ended turns are removed");
+        assert!(unpoisoned(turns.taken.lock()).is_empty(), "ended turns are removed");
     }
 }

@@ -4,10 +4,11 @@
 //! answer that takes longer than others has waited in a queue, of the service or of the network: then the number stays. If
 //! the service refuses requests because it is busy, the number is halved.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
+use zarr_traits::lock::unpoisoned;
 
 /// The number of requests in flight at first.
 pub(crate) const START: usize = 64;
@@ -62,7 +63,7 @@ impl Pace {
 
     /// Records that an answer began to arrive `after` its request was sent.
     pub(crate) fn answered(&self, after: Duration) {
-        let mut state = self.state();
+        let mut state = unpoisoned(self.state.lock());
         let is_full = self.slots.available_permits() == 0;
         if is_full && state.now < state.most && after <= state.quickest.saturating_mul(LATE) {
             state.now += 1;
@@ -76,7 +77,7 @@ impl Pace {
 
     /// Records that the service had no time for a request.
     pub(crate) fn refused(&self) {
-        let mut state = self.state();
+        let mut state = unpoisoned(self.state.lock());
         // A request that was sent before the number was lowered says nothing about it.
         if state.outdated > 0 {
             return;
@@ -86,16 +87,11 @@ impl Pace {
         state.surplus += fewer - self.slots.forget_permits(fewer);
         (state.now, state.outdated) = (lower, state.now);
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // No code under the lock can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = unpoisoned(self.0.state.lock());
         state.outdated = state.outdated.saturating_sub(1);
         match state.surplus {
             0 => self.0.slots.add_permits(1),
@@ -152,20 +148,20 @@ mod tests {
     fn few_requests_leave_the_number_as_it_is() {
         let pace = Pace::new(START);
         send(&pace, START / 2, 1000, |_| pace.answered(QUICK));
-        assert_eq!(pace.state().now, START);
+        assert_eq!(unpoisoned(pace.state.lock()).now, START);
     }
 
     #[test]
     fn a_busy_service_halves_the_number_once_for_all_in_flight() {
         let pace = Pace::new(START);
         send(&pace, START, 1000, |_| pace.refused());
-        assert_eq!(pace.state().now, START / 2);
+        assert_eq!(unpoisoned(pace.state.lock()).now, START / 2);
         send(&pace, 1000, 1000, |_| pace.refused());
-        assert_eq!(pace.state().now, LEAST);
+        assert_eq!(unpoisoned(pace.state.lock()).now, LEAST);
         assert_eq!(send(&pace, 100, 1000, |_| ()), LEAST, "all slots are given back");
         assert_eq!(send(&pace, 5000, 1000, |_| pace.answered(QUICK)), MOST);
         let one = Pace::new(1);
         send(&one, 10, 1000, |_| one.refused());
-        assert_eq!(one.state().now, 1);
+        assert_eq!(unpoisoned(one.state.lock()).now, 1);
     }
 }

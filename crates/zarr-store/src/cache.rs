@@ -6,9 +6,10 @@ mod shelf;
 mod tests;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{
     BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
     store::{Answer, Capabilities, ObjectMeta, Op, Read, ReadBuffer, ReadVersion, Store},
@@ -105,7 +106,7 @@ impl Cached {
 
     /// Returns the statistics so far.
     pub fn counts(&self) -> CacheCounts {
-        let State { shelf, hits, misses, served } = &*self.state();
+        let State { shelf, hits, misses, served } = &*unpoisoned(self.state.lock());
         CacheCounts {
             hits: *hits,
             misses: *misses,
@@ -117,17 +118,13 @@ impl Cached {
 
     /// Empties the cache, for example after another writer changed the store.
     pub fn clear(&self) {
-        self.state().shelf.written_below(&Prefix::root());
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.state.lock()).shelf.written_below(&Prefix::root());
     }
 
     /// Returns the kept bytes of `ranges`.
     fn find(&self, key: &Key, ranges: &[ByteRange], wanted: ReadVersion<'_>) -> Seen {
         let until = self.options.max_age.and_then(|age| Instant::now().checked_add(age));
-        let mut state = self.state();
+        let mut state = unpoisoned(self.state.lock());
         let asked = Asked { mark: state.shelf.mark(key), until };
         let found = state.shelf.find(key, ranges, wanted);
         let whole = found.missing() == Some(0);
@@ -137,13 +134,13 @@ impl Cached {
     }
 
     fn forget(&self, key: &Key) {
-        self.state().shelf.forget(key);
+        unpoisoned(self.state.lock()).shelf.forget(key);
     }
 
     /// Keeps an answer of the store, or forgets the key if the answer contradicts the cache.
     fn keep(&self, key: &Key, asked: Asked, answer: &Answered<'_>) {
         match answer.news(self.options.largest, asked.until) {
-            Some(news) => self.state().shelf.keep(key, news, asked.mark),
+            Some(news) => unpoisoned(self.state.lock()).shelf.keep(key, news, asked.mark),
             None => self.forget(key),
         }
     }
@@ -154,7 +151,7 @@ impl Cached {
             return self.forget(key);
         }
         let news = News { is: Is::Absent, parts: Vec::new(), current: true, until: asked.until };
-        self.state().shelf.keep(key, news, asked.mark);
+        unpoisoned(self.state.lock()).shelf.keep(key, news, asked.mark);
     }
 
     /// Forgets the key if an error of the store contradicts the cache. Returns the error.
@@ -229,7 +226,7 @@ impl Cached {
         if filled.is_none() {
             return self.ask(read, asked).await;
         }
-        self.state().served += held;
+        unpoisoned(self.state.lock()).served += held;
         for part in bytes.into_iter().flatten() {
             read.into.share(part).map_err(|e| e.with_key(read.key))?;
         }
@@ -310,7 +307,7 @@ enum Target<'a> {
 
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
-        let shelf = &mut self.layer.state().shelf;
+        let shelf = &mut unpoisoned(self.layer.state.lock()).shelf;
         match self.what {
             Target::Key(key) => shelf.written(key),
             Target::Below(prefix) => shelf.written_below(prefix),

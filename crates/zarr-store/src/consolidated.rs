@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, RwLock};
 
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{
     BoxFuture, Bytes, Key, Prefix, Storage, StoreResult,
     store::{Answer, Capabilities, ObjectMeta, Op, ReadVersion, Store, ready},
@@ -76,7 +77,7 @@ impl Consolidated {
     /// # Errors
     /// When a prefix is invalid. The store cannot cause this.
     pub fn children(&self, prefix: &Prefix) -> StoreResult<Vec<Prefix>> {
-        let documents = self.documents.read().unwrap_or_else(PoisonError::into_inner);
+        let documents = unpoisoned(self.documents.read());
         let mut children: Vec<Prefix> = Vec::new();
         let mut start = Bound::Included(prefix.as_str().to_owned());
         let known = |from| {
@@ -102,7 +103,7 @@ impl Consolidated {
         if self.prefix.strip(key).is_none() || !(self.covers)(key) {
             return None;
         }
-        let documents = self.documents.read().unwrap_or_else(PoisonError::into_inner);
+        let documents = unpoisoned(self.documents.read());
         match documents.get(key.as_str()) {
             Some(Known::Is(bytes)) => Some(Some(bytes.clone())),
             Some(Known::Written | Known::Deleted) => None,
@@ -113,29 +114,25 @@ impl Consolidated {
     /// Makes later reads of this key go to the store.
     fn ask(&self, key: &Key, known: Known) {
         if self.prefix.strip(key).is_some() && (self.covers)(key) {
-            self.write().insert(key.to_string(), known);
+            unpoisoned(self.documents.write()).insert(key.to_string(), known);
         }
     }
 
     /// Makes later reads of all keys below `prefix` go to the store.
     fn ask_below(&self, prefix: &Prefix) {
         let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
-        for (key, document) in self.write().range_mut::<str, _>(from) {
+        for (key, document) in unpoisoned(self.documents.write()).range_mut::<str, _>(from) {
             if !key.starts_with(prefix.as_str()) {
                 break;
             }
             *document = Known::Deleted;
         }
     }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Documents> {
-        self.documents.write().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl fmt::Debug for Consolidated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let documents = self.documents.read().unwrap_or_else(PoisonError::into_inner).len();
+        let documents = unpoisoned(self.documents.read()).len();
         f.debug_struct("Consolidated")
             .field("storage", &self.storage)
             .field("prefix", &self.prefix)

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock};
 
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{
     BoxFuture, Bytes, Key, Prefix, StoreResult, Version,
     store::{
@@ -52,15 +53,6 @@ impl MemoryStore {
         self.page = keys.max(1);
         self
     }
-
-    fn read(&self) -> RwLockReadGuard<'_, Content> {
-        self.content.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A poisoned lock is ignored, because no code under the lock can panic in the middle of a change.
-    fn write(&self) -> RwLockWriteGuard<'_, Content> {
-        self.content.write().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Default for MemoryStore {
@@ -71,7 +63,9 @@ impl Default for MemoryStore {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").field("objects", &self.read().objects.len()).finish_non_exhaustive()
+        f.debug_struct("MemoryStore")
+            .field("objects", &unpoisoned(self.content.read()).objects.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -134,14 +128,16 @@ impl Store for MemoryStore {
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         ready(match op {
             Op::Read(read) => self.get(read),
-            Op::Head(head) => Ok(Answer::Head(self.read().objects.get(head.key.as_str()).map(Object::meta))),
+            Op::Head(head) => Ok(Answer::Head(
+                unpoisoned(self.content.read()).objects.get(head.key.as_str()).map(Object::meta),
+            )),
             Op::List(list) => self.list(list).map(Answer::List),
             Op::ListDir(list) => self.list_dir(list).map(Answer::ListDir),
             Op::Put(put) => self.put(put).map(Answer::Write),
             Op::PutRanges(put) => self.put_ranges(put).map(Answer::Write),
             Op::Delete(delete) => Ok(Answer::Write(self.delete(delete))),
             Op::DeletePrefix(prefix) => {
-                self.write().delete_prefix(prefix);
+                unpoisoned(self.content.write()).delete_prefix(prefix);
                 Ok(Answer::Done)
             }
             Op::Sync => Ok(Answer::Done),
@@ -154,7 +150,7 @@ impl Store for MemoryStore {
 
 impl MemoryStore {
     fn get(&self, read: Read<'_>) -> StoreResult<Answer> {
-        let object = self.read().objects.get(read.key.as_str()).cloned();
+        let object = unpoisoned(self.content.read()).objects.get(read.key.as_str()).cloned();
         object.map_or(Ok(Answer::Read(None)), |object| read.answer(&object.bytes, Some(object.version())))
     }
 
@@ -163,14 +159,14 @@ impl MemoryStore {
             Some(after) if after.as_str() >= prefix.as_str() => Bound::Excluded(after.as_str()),
             _ => Bound::Included(prefix.as_str()),
         };
-        let content = self.read();
+        let content = unpoisoned(self.content.read());
         let mut below = content.below(prefix.as_str(), start);
         let entries = below.by_ref().take(self.page).map(listed).collect::<StoreResult<_>>()?;
         Ok(Page::new(entries, below.next().is_some()))
     }
 
     fn list_dir(&self, ListDir { prefix, .. }: ListDir<'_>) -> StoreResult<Dir> {
-        let content = self.read();
+        let content = unpoisoned(self.content.read());
         let mut dir = Dir::default();
         let mut start = prefix.as_str().to_owned();
         // One step per child: after a prefix `a/`, the next key outside it is at least `a0`.
@@ -191,7 +187,7 @@ impl MemoryStore {
 
     fn put(&self, put: Put<'_>) -> StoreResult<Outcome> {
         let bytes = Bytes::from(put.parts.concat());
-        let mut content = self.write();
+        let mut content = unpoisoned(self.content.write());
         let now = content.objects.get(put.key.as_str());
         let holds = match put.mode {
             PutMode::Replace => true,
@@ -208,7 +204,7 @@ impl MemoryStore {
     /// Replaces ranges without a copy of the object, unless a reader still has its memory.
     fn put_ranges(&self, put: PutRanges<'_>) -> StoreResult<Outcome> {
         let parts = put.parts()?;
-        let mut content = self.write();
+        let mut content = unpoisoned(self.content.write());
         let Some(object) = content.objects.get_mut(put.key.as_str()) else { return Ok(Outcome::Conflict) };
         if object.bytes.len() as u64 != put.size {
             return Ok(Outcome::Conflict);
@@ -224,18 +220,18 @@ impl MemoryStore {
     }
 
     fn value(&self, key: &Key) -> Option<Bytes> {
-        self.read().objects.get(key.as_str()).map(|object| object.bytes.clone())
+        unpoisoned(self.content.read()).objects.get(key.as_str()).map(|object| object.bytes.clone())
     }
 
     /// The copy shares the memory of the object.
     fn copy(&self, copy: CopyFrom<'_>) -> Copied {
         let Some(bytes) = copy.origin.get::<Bytes>() else { return Copied::Unable };
-        self.write().insert(copy.key, bytes.clone());
+        unpoisoned(self.content.write()).insert(copy.key, bytes.clone());
         Copied::Done
     }
 
     fn delete(&self, Delete { key, version, .. }: Delete<'_>) -> Outcome {
-        let mut content = self.write();
+        let mut content = unpoisoned(self.content.write());
         if let (Some(version), Some(object)) = (version, content.objects.get(key.as_str()))
             && !object.is(version)
         {

@@ -10,12 +10,13 @@
 //! exactly if all its slots are equal to that one.
 
 use std::ops::Range;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
 use bytes::Bytes;
 
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::fill::FillValue;
+use crate::lock::unpoisoned;
 
 /// The place of an element in a [`Heap`]: a block and a range of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +111,7 @@ impl Heap {
     ) -> CodecResult<()> {
         let block: Bytes = block.into();
         let number = {
-            let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+            let mut inner = unpoisoned(self.inner.write());
             inner.bytes = inner.bytes.saturating_add(block.len() as u64);
             if inner.bytes > self.limit {
                 let message =
@@ -138,7 +139,7 @@ impl Heap {
 
     /// Runs `look` with all blocks, for [`Slot::of`]. `look` must not add blocks.
     pub fn with<R>(&self, look: impl FnOnce(&[Bytes]) -> R) -> R {
-        look(&self.inner.read().unwrap_or_else(PoisonError::into_inner).blocks)
+        look(&unpoisoned(self.inner.read()).blocks)
     }
 }
 

@@ -12,6 +12,7 @@ pub mod kernel;
 mod key;
 mod key_encoding;
 mod limits;
+pub mod lock;
 pub mod partial;
 mod point;
 mod range;

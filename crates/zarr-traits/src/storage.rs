@@ -2,13 +2,14 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::future::BoxFuture;
 use crate::key::{Key, Prefix};
+use crate::lock::unpoisoned;
 use crate::range::ByteRange;
 use crate::range::Span;
 use crate::store::{
@@ -49,7 +50,7 @@ type Slot = (TypeId, Arc<dyn Any + Send + Sync>);
 impl Slots {
     fn get<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         // A thread that panicked with the lock held left the list valid.
-        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = unpoisoned(self.0.lock());
         let found = slots.iter().find(|(id, _)| *id == TypeId::of::<T>());
         if let Some(slot) = found.and_then(|(_, slot)| slot.clone().downcast().ok()) {
             return slot;

@@ -1,10 +1,11 @@
 //! Encoding the inner chunks of one object with several threads, each into its own buffer.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
-use zarr_engine::run::{PART, unpoisoned};
+use zarr_engine::run::PART;
 use zarr_strided::Source;
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{
     Buffer, Bytes, Region, Scratch,
     update::{ChunkUpdate, EncodedInner, JoinedObject, NewInner},
@@ -78,10 +79,6 @@ impl Encoding {
         first.min(count)..first.saturating_add(self.together).min(count)
     }
 
-    fn done(&self) -> MutexGuard<'_, Done> {
-        unpoisoned(&self.done)
-    }
-
     /// Encodes the inner chunks of a part. `values` calls a function with the new elements of an inner chunk, given as a
     /// box of the written elements, or returns `None` if it has none and keeps its bytes.
     pub(crate) fn encode(
@@ -104,7 +101,7 @@ impl Encoding {
                 None => NewInner::Kept,
             });
         }
-        let mut done = self.done();
+        let mut done = unpoisoned(self.done.lock());
         done.inner[part].copy_from_slice(&inner);
         done.idle.push((buffer, out));
         Ok(())
@@ -112,7 +109,7 @@ impl Encoding {
 
     /// Takes the only inner chunk of a part as already encoded.
     pub(crate) fn insert(&self, part: u64, bytes: &[u8]) {
-        let mut done = self.done();
+        let mut done = unpoisoned(self.done.lock());
         let (buffer, len) = (done.buffers, bytes.len());
         done.buffers += 1;
         done.idle.push((buffer, bytes.to_vec()));
@@ -120,7 +117,7 @@ impl Encoding {
     }
 
     fn take_buffer(&self, scratch: &mut Scratch) -> (usize, Vec<u8>) {
-        let mut done = self.done();
+        let mut done = unpoisoned(self.done.lock());
         if let Some(idle) = done.idle.pop() {
             return idle;
         }
@@ -130,7 +127,7 @@ impl Encoding {
 
     /// Joins the inner chunks into an object. Returns it and whether all its elements are the fill value.
     pub(crate) fn join(self, scratch: &mut Scratch) -> ArrayResult<(Value, bool)> {
-        let Done { mut idle, inner, .. } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Done { mut idle, inner, .. } = unpoisoned(self.done.into_inner());
         idle.sort_unstable_by_key(|(buffer, _)| *buffer);
         let buffers: Vec<Bytes> = idle.into_iter().map(|(_, out)| Bytes::from(out)).collect();
         let JoinedObject { parts, is_empty } = self.update.join(&buffers, &inner, scratch)?;

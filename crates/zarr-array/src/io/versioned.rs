@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
-use zarr_engine::run::unpoisoned;
 use zarr_strided::Dims;
 use zarr_traits::Version;
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::partial::Known;
 
 /// The default size of the cache of shard indexes in bytes.
@@ -71,16 +71,12 @@ impl<V: Weigh> Versioned<V> {
         Self { most, kept: Mutex::new(kept) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept<V>> {
-        unpoisoned(&self.kept)
-    }
-
     /// Returns the entry at `index`.
     pub(crate) fn get(&self, index: &Dims) -> Option<Entry<V>> {
         if self.most == 0 {
             return None;
         }
-        let mut kept = self.lock();
+        let mut kept = unpoisoned(self.kept.lock());
         let slot = kept.entries.get_mut(index)?;
         slot.used = true;
         Some(slot.entry.clone())
@@ -103,7 +99,7 @@ impl<V: Weigh> Versioned<V> {
         if bytes > self.most {
             return;
         }
-        let mut kept = self.lock();
+        let mut kept = unpoisoned(self.kept.lock());
         kept.remove(index);
         while kept.bytes + bytes > self.most {
             let Some(oldest) = kept.queue.pop_front() else { break };
@@ -123,7 +119,7 @@ impl<V: Weigh> Versioned<V> {
     /// Removes the entry at `index`, whose object was changed.
     pub(crate) fn forget(&self, index: &Dims) {
         if self.most > 0 {
-            self.lock().remove(index);
+            unpoisoned(self.kept.lock()).remove(index);
         }
     }
 }
@@ -143,7 +139,7 @@ impl<V: Weigh> Kept<V> {
 
 impl<V: Weigh> fmt::Debug for Versioned<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kept = self.lock();
+        let kept = unpoisoned(self.kept.lock());
         write!(f, "Versioned({} of {} bytes, {} entries)", kept.bytes, self.most, kept.entries.len())
     }
 }
@@ -167,7 +163,10 @@ mod tests {
             keep(i);
             indexes.forget(&[i][..].into());
         }
-        assert!(indexes.lock().queue.len() < 40, "removed entries leave no places in the queue");
+        assert!(
+            unpoisoned(indexes.kept.lock()).queue.len() < 40,
+            "removed entries leave no places in the queue"
+        );
         indexes.keep(&[9][..].into(), Known::new(Arc::new(0), 10_000), &version, None);
         assert!(!has(9), "an index that is too large is not cached");
         indexes.keep(&[9][..].into(), Known::new(Arc::new(0), 100), &version.young(), None);

@@ -12,6 +12,7 @@ use zarr_array::DataType;
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::{Format, NodeMeta, xarray};
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::serde_json;
 use zarr_hierarchy::ChildState;
 
@@ -220,14 +221,14 @@ impl Blocks<'_> {
             let mut block = Sha256::new();
             let from = first + number * BLOCK;
             hash(&mut block, from, from + BLOCK);
-            if let Some(place) = digests.lock().unwrap_or_else(|e| e.into_inner()).get_mut(number) {
+            if let Some(place) = unpoisoned(digests.lock()).get_mut(number) {
                 *place = block.finalize().into();
             }
             Ok(())
         };
         let width = std::thread::available_parallelism().map_or(1, usize::from).min(complete);
         crew::each(width, (0..complete).map(Ok), |_| 1, job)?;
-        let digests = digests.into_inner().unwrap_or_else(|e| e.into_inner());
+        let digests = unpoisoned(digests.into_inner());
         digests.into_iter().for_each(|digest| self.joined.push(digest, 1));
         hash(&mut self.open, all - rest, all);
         self.opened(rest);

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use sha2::{Digest, Sha256};
 use zarr_array::block_on;
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::Listed;
 
 use super::data::hexadecimal;
@@ -44,7 +45,7 @@ pub(super) fn each(
             let object = block_on(target.storage.get(&listed.key, most)).map_err(|e| target.fail(e))?;
             let name = prefix.strip(&listed.key).unwrap_or_default().to_owned();
             let line = object.map(|object| (name, hexadecimal(&Sha256::digest(&object))));
-            if let Some(place) = digests.lock().unwrap_or_else(|e| e.into_inner()).get_mut(number) {
+            if let Some(place) = unpoisoned(digests.lock()).get_mut(number) {
                 *place = line;
             }
             progress.add(1);
@@ -52,7 +53,7 @@ pub(super) fn each(
         };
         let items = batch.into_iter().enumerate().map(Ok);
         crew::each(crew::width(&target.storage), items, size, job)?;
-        for (name, digest) in digests.into_inner().unwrap_or_else(|e| e.into_inner()).into_iter().flatten() {
+        for (name, digest) in unpoisoned(digests.into_inner()).into_iter().flatten() {
             add(name, digest)?;
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::{Document, Value};
 use zarr_array::traits::RegularGrid;
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::strided::Dims;
 use zarr_array::{DataType, Limits};
 
@@ -108,7 +109,7 @@ pub(super) fn compare(
         let found = pair.part(&part)?;
         progress.add(1);
         if found.different > 0 {
-            values.lock().unwrap_or_else(|e| e.into_inner()).add(found);
+            unpoisoned(values.lock()).add(found);
         }
         Ok(())
     };
@@ -118,7 +119,7 @@ pub(super) fn compare(
     };
     let width = crew::width(a.storage()).max(crew::width(b.storage()));
     crew::each(width, pair.parts(is_whole)?, size, job)?;
-    Ok(Ok(values.into_inner().unwrap_or_else(|e| e.into_inner())))
+    Ok(Ok(unpoisoned(values.into_inner())))
 }
 
 fn element_size(data_type: &DataType) -> usize {

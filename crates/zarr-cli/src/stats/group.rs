@@ -1,10 +1,11 @@
 //! The statistics of all arrays in a group, a line for each.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::{ArrayMeta, NodeMeta};
+use zarr_array::traits::lock::unpoisoned;
 use zarr_hierarchy::ChildState;
 use zarr_xarray::blocking::Dataset;
 
@@ -58,14 +59,14 @@ pub(super) fn run(args: &Args, target: &Target) -> Outcome {
                 true => Row::Json(json::object(stats.members(&path, args.bins)).into()),
                 false => Row::Cells(stats.cells(&path)),
             });
-        rows.lock().unwrap_or_else(PoisonError::into_inner).push((number, path, row));
+        unpoisoned(rows.lock()).push((number, path, row));
         progress.add(1);
         Ok(())
     };
     let numbered = arrays.enumerate().map(|(number, item)| item.map(|item| (number, item)));
     crew::each(crew::width(&target.storage), numbered, |(_, item)| bytes(item), job)?;
     drop(progress);
-    let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut rows = unpoisoned(rows.into_inner());
     rows.sort_unstable_by_key(|(number, ..)| *number);
     print_rows(args, target, rows)
 }
@@ -128,7 +129,7 @@ impl Groups {
     fn around(&self, target: &Target, path: &str) -> Result<Around, Failure> {
         let (group, name) = path.rsplit_once('/').unwrap_or_default();
         let group = if group.is_empty() { "/" } else { group };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = unpoisoned(self.0.lock());
         let dataset = match &*kept {
             Some((of, dataset)) if of == group => dataset.clone(),
             _ => {

@@ -1,9 +1,10 @@
 //! The sums of elements: extremes, mean, deviation, missing elements.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
 use half::f16;
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::strided::Plain;
 
 use super::histogram::Histogram;
@@ -98,7 +99,7 @@ impl Summary {
         let job = |(number, part): (usize, &[T])| {
             let mut sum = Self::default();
             part.chunks(BLOCK).for_each(|block| sum.merge(Self::of_block(block, &is_missing, fill)));
-            if let Some(place) = sums.lock().unwrap_or_else(PoisonError::into_inner).get_mut(number) {
+            if let Some(place) = unpoisoned(sums.lock()).get_mut(number) {
                 *place = sum;
             }
             Ok(())
@@ -107,7 +108,7 @@ impl Summary {
         crew::each(width, parts.into_iter().enumerate().map(Ok), |_| 1, job)?;
         // In their order, so that the sums do not depend on the threads.
         let mut all = Self::default();
-        sums.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().for_each(|sum| all.merge(sum));
+        unpoisoned(sums.into_inner()).into_iter().for_each(|sum| all.merge(sum));
         Ok(all)
     }
 

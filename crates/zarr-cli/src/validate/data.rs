@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use zarr_array::blocking::Array;
 use zarr_array::traits::Key;
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::strided::Dims;
 use zarr_array::{ArrayError, ArrayErrorKind, ArrayResult, DataType};
 
@@ -40,7 +41,7 @@ pub(super) fn check(array: &Array, progress: &Progress) -> (Checked, Vec<Finding
     progress.at(array.path());
     let state = Mutex::new((Checked::default(), Vec::new()));
     let add = |checked: Checked, found: Vec<Finding>| {
-        let mut state = state.lock().unwrap_or_else(|e| e.into_inner());
+        let mut state = unpoisoned(state.lock());
         state.0.add(checked);
         state.1.extend(found);
     };
@@ -66,7 +67,7 @@ pub(super) fn check(array: &Array, progress: &Progress) -> (Checked, Vec<Finding
         Ok(objects) => crew::each(crew::width(array.storage()), objects, size, job),
         Err(e) => Err(e),
     };
-    let (mut checked, mut found) = state.into_inner().unwrap_or_else(|e| e.into_inner());
+    let (mut checked, mut found) = unpoisoned(state.into_inner());
     found.sort_by(|a, b| a.order().cmp(&b.order()));
     match listed {
         Ok(()) => {

@@ -7,10 +7,12 @@ mod write;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use zarr_traits::lock::unpoisoned;
 
 use super::SuiteError;
 use super::deviation::matches;
@@ -163,7 +165,7 @@ impl<'a> Suite<'a> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(todo.len()));
         let worker = || -> Result<(), SuiteError> {
-            let idle = self.lines[peer].lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let idle = unpoisoned(self.lines[peer].lock()).pop();
             let mut line = match idle {
                 Some(line) => line,
                 None => Line::new(&self.peers[peer], self.folder()?),
@@ -174,9 +176,9 @@ impl<'a> Suite<'a> {
                 // The other threads need not continue after an error.
                 let result =
                     work(&mut line, one).inspect_err(|_| next.store(todo.len(), Ordering::Relaxed))?;
-                done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+                unpoisoned(done.lock()).push((at, result));
             }
-            self.lines[peer].lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            unpoisoned(self.lines[peer].lock()).push(line);
             Ok(())
         };
         thread::scope(|scope| {
@@ -185,7 +187,7 @@ impl<'a> Suite<'a> {
                 worker.join().unwrap_or_else(|_| Err(SuiteError::new("a thread of the suite panicked")))
             })
         })?;
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = unpoisoned(done.into_inner());
         done.sort_by_key(|(at, _)| *at);
         Ok(done.into_iter().map(|(_, result)| result).collect())
     }

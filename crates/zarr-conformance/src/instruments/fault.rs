@@ -5,10 +5,11 @@ use std::fmt;
 use std::future::pending;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_timer::Delay;
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{
     BoxFuture, Bytes, Key, Storage, StoreError, StoreErrorKind, StoreResult, Version,
     store::{Answer, Capabilities, ObjectMeta, Op, Outcome, Store},
@@ -126,7 +127,7 @@ impl Faulty {
     }
 
     fn fault(&self, op: &Op<'_>) -> Option<Fault> {
-        let mut script = unpoisoned(&self.state.script);
+        let mut script = unpoisoned(self.state.script.lock());
         let number = self.state.calls.fetch_add(1, Ordering::SeqCst) + 1;
         let fault = script(number, op)?;
         self.state.faults.fetch_add(1, Ordering::SeqCst);
@@ -151,7 +152,7 @@ impl Faulty {
 
     /// Returns the value of the key before the last write, if known.
     fn before(&self, op: &Op<'_>) -> Option<Value> {
-        let past = unpoisoned(&self.state.past);
+        let past = unpoisoned(self.state.past.lock());
         past.iter().find(|(key, _)| key.as_str() == op.target())?.1.before.clone()
     }
 
@@ -168,7 +169,7 @@ impl Faulty {
 
     /// Remembers the new value of a key, if it is known.
     fn changed(&self, key: &Key, value: Option<Value>) {
-        let mut past = unpoisoned(&self.state.past);
+        let mut past = unpoisoned(self.state.past.lock());
         let past = past.entry(key.clone()).or_default();
         past.before = std::mem::replace(&mut past.last, value);
     }
@@ -176,10 +177,6 @@ impl Faulty {
 
 fn error(kind: StoreErrorKind, op: &Op<'_>) -> StoreError {
     StoreError::new(kind, "a fault for tests").with_key(op.target())
-}
-
-fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Faulty {

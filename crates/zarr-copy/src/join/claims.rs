@@ -12,11 +12,12 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use zarr_array::clock::{self, Clock};
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::{Listed, Outcome, PutMode, ReadVersion};
 use zarr_array::traits::{ByteRange, Bytes, Key, Prefix};
 use zarr_array::{Storage, block_on};
@@ -187,7 +188,7 @@ impl Claims {
     /// Whether another worker has given a sign of life within the lease.
     async fn is_alive(&self, worker: &str) -> CopyResult<bool> {
         let Some(sign) = self.sign_of(worker).await? else { return Ok(false) };
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = unpoisoned(self.seen.lock());
         let now = self.clock.now();
         let last = seen.entry(worker.to_owned()).or_insert_with(|| Seen { sign: sign.clone(), since: now });
         if last.sign != sign {

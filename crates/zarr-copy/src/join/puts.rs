@@ -2,9 +2,10 @@
 //! kept until the new object is on the disk: a late worker may store a chunk of a copy that others have completed.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use zarr_array::Storage;
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::{Answer, Capabilities, Copied, Op, Outcome, Store};
 use zarr_array::traits::{BoxFuture, Key, StoreResult};
 
@@ -27,7 +28,7 @@ impl Puts {
 
     /// Returns how many of these keys were put, and forgets them.
     pub(super) fn count(&self, keys: &[Key]) -> u64 {
-        let mut put = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut put = unpoisoned(self.0.lock());
         keys.iter().filter(|key| put.remove(key.as_str())).count() as u64
     }
 }
@@ -48,7 +49,7 @@ impl Store for Noted {
             if let (Some(key), Ok(Answer::Write(Outcome::Done(_)) | Answer::Copied(Copied::Done))) =
                 (put, &answer)
             {
-                self.puts.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+                unpoisoned(self.puts.0.lock()).insert(key);
             }
             answer
         })

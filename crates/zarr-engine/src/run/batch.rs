@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
 use zarr_traits::Scratch;
+use zarr_traits::lock::unpoisoned;
 
-use super::poison::unpoisoned;
 use super::spans::{Span, Spans};
 use super::stop::{Stop, caught_in};
 
@@ -39,13 +39,9 @@ impl<E: From<Stop>> Batch<E> {
         Self { state: Mutex::new(state) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<E>> {
-        unpoisoned(&self.state)
-    }
-
     /// The number of parts that have not started.
     pub(super) fn open_parts(&self) -> u64 {
-        self.lock().open.len()
+        unpoisoned(self.state.lock()).open.len()
     }
 
     /// Does one part after the other until all have started or `leaves` returns true.
@@ -62,14 +58,14 @@ impl<E: From<Stop>> Batch<E> {
     }
 
     fn enter(&self) -> Helper<'_, E> {
-        let mut state = self.lock();
+        let mut state = unpoisoned(self.state.lock());
         state.helpers += 1;
         Helper { batch: self, work: state.work.clone(), span: state.open.enter() }
     }
 
     /// Starts no further part, and reports the error.
     pub(super) fn fail(&self, error: E) {
-        let mut state = self.lock();
+        let mut state = unpoisoned(self.state.lock());
         state.error.get_or_insert(error);
         self.close(state);
     }
@@ -88,7 +84,7 @@ impl<E: From<Stop>> Batch<E> {
         let Some(work) = state.work.take() else { return };
         drop(state);
         drop(work);
-        let mut state = self.lock();
+        let mut state = unpoisoned(self.state.lock());
         state.is_over = true;
         let waker = state.waker.take();
         drop(state);
@@ -106,15 +102,15 @@ struct Helper<'a, E: From<Stop>> {
 impl<E: From<Stop>> Helper<'_, E> {
     /// Returns the next part to do.
     fn next(&self) -> Option<u64> {
-        let own = unpoisoned(&self.span).next();
-        own.or_else(|| self.batch.lock().open.refill(&self.span))
+        let own = unpoisoned(self.span.lock()).next();
+        own.or_else(|| unpoisoned(self.batch.state.lock()).open.refill(&self.span))
     }
 }
 
 impl<E: From<Stop>> Drop for Helper<'_, E> {
     fn drop(&mut self) {
         self.work = None;
-        let mut state = self.batch.lock();
+        let mut state = unpoisoned(self.batch.state.lock());
         state.helpers -= 1;
         state.open.leave(&self.span);
         self.batch.end(state);
@@ -128,7 +124,7 @@ impl<E: From<Stop>> Shared<E> {
     /// Waits until the batch is over. Nothing refers to its work then.
     pub(super) async fn over(&self) -> Result<(), E> {
         poll_fn(|context| {
-            let mut state = self.0.lock();
+            let mut state = unpoisoned(self.0.state.lock());
             if state.is_over {
                 return Poll::Ready(state.error.take().map_or(Ok(()), Err));
             }
@@ -141,6 +137,6 @@ impl<E: From<Stop>> Shared<E> {
 
 impl<E: From<Stop>> Drop for Shared<E> {
     fn drop(&mut self) {
-        self.0.close(self.0.lock());
+        self.0.close(unpoisoned(self.0.state.lock()));
     }
 }

@@ -3,14 +3,14 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{Scratch, Storage, block_on};
 
 use super::batch::{Batch, Shared, Work};
 use super::place::Place;
-use super::poison::unpoisoned;
 use super::scratches::Scratches;
 use super::spawn::Spawn;
 use super::stop::Stop;
@@ -58,10 +58,6 @@ impl<E: From<Stop> + Send + 'static> Crew<E> {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<E>> {
-        unpoisoned(&self.state)
-    }
-
     /// The number of workers without the caller.
     pub(super) fn width(&self) -> usize {
         self.pool.as_ref().map_or(1, |pool| pool.width().max(1))
@@ -75,7 +71,7 @@ impl<E: From<Stop> + Send + 'static> Crew<E> {
     ) -> Shared<E> {
         let work: Arc<Work<E>> = Arc::new(work);
         let shared = Shared(Arc::new(Batch::new(parts, work)));
-        let mut state = self.lock();
+        let mut state = unpoisoned(self.state.lock());
         state.batches.retain(|batch| batch.open_parts() > 0);
         state.batches.push(shared.0.clone());
         let open = state.batches.iter().fold(0, |sum: u64, batch| sum.saturating_add(batch.open_parts()));
@@ -112,13 +108,13 @@ impl<E: From<Stop> + Send + 'static> Crew<E> {
         let (work, made) = (Mutex::new(Some(work)), Arc::new(Mutex::new(None)));
         let inside = made.clone();
         let shared = self.open(1, move |_, scratch| {
-            let work = unpoisoned(&work).take().ok_or(Stop::Dropped)?;
+            let work = unpoisoned(work.lock()).take().ok_or(Stop::Dropped)?;
             let result = work(scratch)?;
-            *unpoisoned(&inside) = Some(result);
+            *unpoisoned(inside.lock()) = Some(result);
             Ok(())
         });
         shared.over().await?;
-        let made = unpoisoned(&made).take();
+        let made = unpoisoned(made.lock()).take();
         made.ok_or_else(|| Stop::Dropped.into())
     }
 
@@ -168,7 +164,7 @@ impl<E: From<Stop> + Send + 'static> Crew<E> {
     }
 
     fn batch_or_idle(&self, caller: &Caller) -> Option<Arc<Batch<E>>> {
-        let mut state = self.lock();
+        let mut state = unpoisoned(self.state.lock());
         let batch = state.batch();
         if batch.is_none() {
             state.idle = Some(caller.waker.clone());
@@ -238,7 +234,7 @@ impl<E: From<Stop> + Send + 'static> Turn<E> {
     /// Returns the batch to work on. Without one the turn ends; a later batch asks for another turn.
     fn next(&mut self) -> Option<Arc<Batch<E>>> {
         let crew = self.0.as_ref()?;
-        let mut state = crew.lock();
+        let mut state = unpoisoned(crew.state.lock());
         let batch = state.batch();
         if batch.is_none() {
             state.turns -= 1;
@@ -254,7 +250,7 @@ impl<E: From<Stop> + Send + 'static> Drop for Turn<E> {
     /// fails.
     fn drop(&mut self) {
         let Some(crew) = self.0.take() else { return };
-        let mut state = crew.lock();
+        let mut state = unpoisoned(crew.state.lock());
         state.turns -= 1;
         let is_left = state.turns == 0 && !crew.is_caller_in;
         let left = if is_left { std::mem::take(&mut state.batches) } else { Vec::new() };

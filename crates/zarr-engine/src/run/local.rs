@@ -5,12 +5,12 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::{Scratch, block_on};
 
 use super::attempt::{OPEN, Run, attempt, work};
 use super::cells::{Attempt, Cell, Cells};
 use super::crew::Crew;
-use super::poison::unpoisoned;
 use crate::lock::Gate;
 
 /// A read or a write of a local store.
@@ -45,12 +45,12 @@ impl<C: Cells> Local<'_, C> {
             let attempt = block_on(attempt(&cells, number, scratch, Some(&crew)));
             match attempt.map_err(|e| cells.locate(number, e))? {
                 (Attempt::Done, bytes) => place.count(bytes),
-                _ => unpoisoned(&found).push(number),
+                _ => unpoisoned(found.lock()).push(number),
             }
             Ok(())
         });
         self.crew.drive(shared.over()).await?;
-        Ok(std::mem::take(&mut *unpoisoned(&lost)))
+        Ok(std::mem::take(&mut *unpoisoned(lost.lock())))
     }
 
     /// Runs the cells with these numbers, each when there is room for its bytes. After a lost race only the caller

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::{Either, select};
+use zarr_traits::lock::unpoisoned;
 
-use super::poison::unpoisoned;
 use super::stop::Stop;
 
 /// The progress of the calls of a handle, and a way to cancel them. Clones share the same progress.
@@ -44,14 +44,14 @@ impl Future for Cancelled {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // The waker is there before the look, so a cancellation between the two is not missed.
-        unpoisoned(&self.state.waiting).insert(self.number, context.waker().clone());
+        unpoisoned(self.state.waiting.lock()).insert(self.number, context.waker().clone());
         if self.state.is_cancelled.load(SeqCst) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 
 impl Drop for Cancelled {
     fn drop(&mut self) {
-        unpoisoned(&self.state.waiting).remove(&self.number);
+        unpoisoned(self.state.waiting.lock()).remove(&self.number);
     }
 }
 
@@ -108,7 +108,7 @@ impl Progress {
     /// have written some of its chunks, and whether a request that was sent is carried out is not known.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, SeqCst);
-        let waiting = std::mem::take(&mut *unpoisoned(&self.0.waiting));
+        let waiting = std::mem::take(&mut *unpoisoned(self.0.waiting.lock()));
         waiting.into_values().for_each(Waker::wake);
     }
 

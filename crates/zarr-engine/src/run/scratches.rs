@@ -1,10 +1,9 @@
 //! A pool of unused scratch memory.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use zarr_traits::Scratch;
-
-use super::poison::unpoisoned;
+use zarr_traits::lock::unpoisoned;
 
 /// The unused scratch memory of a storage, with its sizes in bytes, the smallest first.
 #[derive(Debug, Default)]
@@ -15,25 +14,21 @@ const KEPT: usize = 64;
 const KEPT_BYTES: usize = 256 << 20;
 
 impl Scratches {
-    fn lock(&self) -> MutexGuard<'_, Vec<(usize, Scratch)>> {
-        unpoisoned(&self.0)
-    }
-
     /// Takes the smallest, and leaves large memory for work that needs it.
     pub fn take(&self) -> Scratch {
-        let mut kept = self.lock();
+        let mut kept = unpoisoned(self.0.lock());
         if kept.is_empty() { Scratch::new() } else { kept.remove(0).1 }
     }
 
     /// Takes the largest.
     pub fn take_largest(&self) -> Scratch {
-        self.lock().pop().unwrap_or_default().1
+        unpoisoned(self.0.lock()).pop().unwrap_or_default().1
     }
 
     /// Keeps scratch memory for later. Drops the largest ones if there is too much.
     pub fn give(&self, scratch: Scratch) {
         let bytes = scratch.bytes();
-        let mut kept = self.lock();
+        let mut kept = unpoisoned(self.0.lock());
         let at = kept.partition_point(|(other, _)| *other < bytes);
         kept.insert(at, (bytes, scratch));
         let mut sum: usize = kept.iter().map(|(bytes, _)| bytes).sum();
@@ -63,7 +58,7 @@ mod tests {
         let scratches = Scratches::default();
         (0..10).for_each(|_| scratches.give(of(100 << 20)));
         scratches.give(of(1 << 20));
-        let sum: usize = scratches.lock().iter().map(|(bytes, _)| bytes).sum();
+        let sum: usize = unpoisoned(scratches.0.lock()).iter().map(|(bytes, _)| bytes).sum();
         assert!(sum <= KEPT_BYTES, "{sum} bytes");
         assert_eq!((scratches.take().bytes(), scratches.take_largest().bytes()), (1 << 20, 100 << 20));
     }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use super::poison::unpoisoned;
+use zarr_traits::lock::unpoisoned;
 
 /// The parts that one thread does next.
 pub(super) type Span = Mutex<Range<u64>>;
@@ -23,7 +23,7 @@ impl Spans {
 
     /// The number of parts.
     pub(super) fn len(&self) -> u64 {
-        let taken = self.taken.iter().map(|span| count(&unpoisoned(span)));
+        let taken = self.taken.iter().map(|span| left(span));
         self.free.iter().map(count).chain(taken).sum()
     }
 
@@ -37,7 +37,7 @@ impl Spans {
     /// Leaves the parts of a span to other threads.
     pub(super) fn leave(&mut self, span: &Arc<Span>) {
         self.taken.retain(|other| !Arc::ptr_eq(other, span));
-        let rest = std::mem::take(&mut *unpoisoned(span));
+        let rest = std::mem::take(&mut *unpoisoned(span.lock()));
         if !rest.is_empty() {
             self.free.push(rest);
         }
@@ -48,13 +48,13 @@ impl Spans {
     pub(super) fn refill(&mut self, span: &Span) -> Option<u64> {
         let mut more = self.free.pop().or_else(|| self.split())?;
         let first = more.next();
-        *unpoisoned(span) = more;
+        *unpoisoned(span.lock()) = more;
         first
     }
 
     fn split(&self) -> Option<Range<u64>> {
-        let longest = self.taken.iter().max_by_key(|span| count(&unpoisoned(span)))?;
-        let mut longest = unpoisoned(longest);
+        let longest = self.taken.iter().max_by_key(|span| left(span))?;
+        let mut longest = unpoisoned(longest.lock());
         let middle = longest.start + count(&longest) / 2;
         let back = middle..longest.end;
         longest.end = middle;
@@ -64,8 +64,13 @@ impl Spans {
     /// Removes all parts.
     pub(super) fn clear(&mut self) {
         self.free.clear();
-        self.taken.iter().for_each(|span| *unpoisoned(span) = 0..0);
+        self.taken.iter().for_each(|span| *unpoisoned(span.lock()) = 0..0);
     }
+}
+
+fn left(span: &Span) -> u64 {
+    let range = unpoisoned(span.lock());
+    count(&range)
 }
 
 fn count(range: &Range<u64>) -> u64 {
@@ -78,7 +83,7 @@ mod tests {
 
     /// Takes the next part of a span.
     fn next(spans: &mut Spans, span: &Span) -> Option<u64> {
-        let own = unpoisoned(span).next();
+        let own = unpoisoned(span.lock()).next();
         own.or_else(|| spans.refill(span))
     }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::consolidated::OBJECT2;
 use zarr_array::node;
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::{Outcome, PutMode};
 use zarr_array::traits::{Key, StoreError, StoreResult};
 
@@ -72,7 +73,7 @@ impl Transaction {
     /// [`CommitError`], with the conflicts or the error of the storage. After a conflict, begin a new transaction with what
     /// the other writer has written.
     pub async fn commit(&self) -> Result<(), CommitError> {
-        let changes: Vec<Change> = self.staged().changes.values().cloned().collect();
+        let changes: Vec<Change> = unpoisoned(self.changes.lock()).changes.values().cloned().collect();
         let at_once = node::at_once(&self.below);
         let conflicts = self.conflicts(&changes, at_once).await.map_err(|e| self.failed(0, Some(e)))?;
         if !conflicts.is_empty() {
@@ -153,7 +154,7 @@ impl Transaction {
 
     /// Removes a change that is written, unless it was replaced meanwhile.
     fn forget(&self, change: &Change) {
-        let changes = &mut self.staged().changes;
+        let changes = &mut unpoisoned(self.changes.lock()).changes;
         if changes.get(change.key.as_str()).is_some_and(|now| now.number == change.number) {
             changes.remove(change.key.as_str());
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::{
     Answer, Capabilities, Delete, Dir, Head, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page, Put,
     PutMode, Read, Store,
@@ -107,7 +108,7 @@ impl Transaction {
 
     /// Returns the change of an object, if there is one.
     fn change(&self, key: &Key) -> Option<Change> {
-        self.staged().changes.get(key.as_str()).cloned()
+        unpoisoned(self.changes.lock()).changes.get(key.as_str()).cloned()
     }
 
     fn meta(&self, change: &Change) -> Option<ObjectMeta> {
@@ -143,7 +144,7 @@ impl Transaction {
         // The request comes before the lock. A change that another task keeps meanwhile counts more.
         let unchanged = self.change(key).is_none() && !matches!(expected, Expected::Anything);
         let below = if unchanged { self.below.head(key).await? } else { None };
-        let mut staged = self.staged();
+        let mut staged = unpoisoned(self.changes.lock());
         let (found, condition) = match staged.changes.get(key.as_str()) {
             Some(change) => (self.meta(change).and_then(|meta| meta.version), Condition::None),
             None => {
@@ -184,7 +185,7 @@ impl Transaction {
 
     async fn delete_prefix(&self, prefix: &Prefix) -> StoreResult<()> {
         let below = self.below.list_all(prefix).await?;
-        let mut staged = self.staged();
+        let mut staged = unpoisoned(self.changes.lock());
         let changed: Vec<Key> = staged.below(prefix, None).map(|change| change.key.clone()).collect();
         for key in below.into_iter().map(|listed| listed.key).chain(changed) {
             staged.set(&key, None, Condition::None);
@@ -197,7 +198,7 @@ impl Transaction {
         loop {
             let page = self.below.list(prefix, from.as_ref()).await?;
             let last = page.entries.last().map(|listed| listed.key.clone()).filter(|_| page.more);
-            let staged = self.staged();
+            let staged = unpoisoned(self.changes.lock());
             let changes = staged.below(prefix, from.as_ref());
             let changes = changes.take_while(|change| last.as_ref().is_none_or(|last| change.key <= *last));
             let mut entries: BTreeMap<Key, Listed> =
@@ -223,7 +224,7 @@ impl Transaction {
         // For each prefix whether one of its objects is known to be left.
         let mut prefixes: BTreeMap<Prefix, bool> =
             dir.prefixes.into_iter().map(|prefix| (prefix, true)).collect();
-        for change in self.staged().below(prefix, None) {
+        for change in unpoisoned(self.changes.lock()).below(prefix, None) {
             let key = &change.key;
             match (prefix.strip(key).and_then(|rest| rest.split_once('/')), self.listed(change)) {
                 (Some((name, _)), Some(_)) => {

@@ -1,9 +1,10 @@
 //! Values of one selection after the other, of which some are read ahead by the threads of the pool.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 
-use zarr_engine::run::{caught, unpoisoned};
+use zarr_engine::run::caught;
+use zarr_traits::lock::unpoisoned;
 
 use super::Array;
 use crate::element::Element;
@@ -60,7 +61,7 @@ impl<T: Element, S: Into<Selection>, I: Iterator<Item = S>> Iterator for ReadEac
 impl<T, I> Drop for ReadEach<T, I> {
     /// Takes back the reads that no worker has begun.
     fn drop(&mut self) {
-        self.reads.iter().for_each(|read| drop(unpoisoned(&read.job).take()));
+        self.reads.iter().for_each(|read| drop(unpoisoned(read.job.lock()).take()));
     }
 }
 
@@ -81,20 +82,20 @@ impl<T: Element> Ahead<T> {
 
     /// Reads, unless another thread has begun to.
     fn run(&self) {
-        let Some((array, selection)) = unpoisoned(&self.job).take() else { return };
+        let Some((array, selection)) = unpoisoned(self.job.lock()).take() else { return };
         let values = caught(|| array.read(selection));
-        *unpoisoned(&self.values) = Some(values);
+        *unpoisoned(self.values.lock()) = Some(values);
         self.is_done.notify_all();
     }
 
     /// Waits for the values. Some thread must have begun to read.
     fn wait(&self) -> ArrayResult<NdVec<T>> {
-        let mut values = unpoisoned(&self.values);
+        let mut values = unpoisoned(self.values.lock());
         loop {
             if let Some(values) = values.take() {
                 return values;
             }
-            values = self.is_done.wait(values).unwrap_or_else(PoisonError::into_inner);
+            values = unpoisoned(self.is_done.wait(values));
         }
     }
 }

@@ -2,12 +2,13 @@
 //! its key; the object is put only if the stored one is still the version that was read.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use zarr_engine::KeyGuard;
-use zarr_engine::run::{self, Attempt, Cells, SMALL, caught, unpoisoned};
+use zarr_engine::run::{self, Attempt, Cells, SMALL, caught};
 use zarr_strided::{Destination, Dims, Input, Source, Swap, byte_len, swap_in_place};
 use zarr_traits::heap::Heap;
+use zarr_traits::lock::unpoisoned;
 use zarr_traits::store::{Answer, Op, Outcome, Put, PutMode, ReadVersion};
 use zarr_traits::{Buffer, Bytes, Key, Region, Scratch, Version};
 
@@ -236,7 +237,7 @@ impl Write {
             if !(safe && able) {
                 return Ok((None, Condition::Replace));
             }
-            if !self.taken().contains(&cell.chunk) {
+            if !unpoisoned(self.taken.lock()).contains(&cell.chunk) {
                 return Ok((None, Condition::Claim));
             }
         }
@@ -250,7 +251,7 @@ impl Write {
             && can.put_ranges
             && core.chain.is_plain()
             && self.version.is_none()
-            && !self.taken().contains(&cell.chunk)
+            && !unpoisoned(self.taken.lock()).contains(&cell.chunk)
         {
             return Ok((None, Condition::Ranges));
         }
@@ -274,10 +275,6 @@ impl Write {
     /// Whether the write covers all of a chunk inside the array, as this handle knows it.
     fn covers(&self, cell: &Cell) -> bool {
         self.plan.is_complete(cell) && !self.core.beside && self.version.is_none()
-    }
-
-    fn taken(&self) -> MutexGuard<'_, HashSet<Dims>> {
-        unpoisoned(&self.taken)
     }
 
     /// Starts the writing of inner chunks, if the chunk has inner chunks. It takes the stored `object`.
@@ -464,7 +461,7 @@ impl Write {
         match outcome? {
             Outcome::Done(_) => Ok(Attempt::Done),
             _ if unread => {
-                self.taken().insert(cell.chunk.clone());
+                unpoisoned(self.taken.lock()).insert(cell.chunk.clone());
                 Ok(Attempt::AtOnce)
             }
             _ if self.version.is_some() => Err(changed()),

@@ -1,6 +1,6 @@
 //! The start of a peer: a run ends early if the peer does not work at all.
 
-use std::sync::PoisonError;
+use zarr_traits::lock::unpoisoned;
 
 use super::super::SuiteError;
 use super::super::fixture::Case;
@@ -46,7 +46,7 @@ impl Suite<'_> {
         let peer = line.peer;
         let index = self.peers.iter().position(|other| other.id == peer.id);
         let Some(start) = index.and_then(|index| self.starts.get(index)) else { return Ok(()) };
-        let mut start = start.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut start = unpoisoned(start.lock());
         if start.done {
             return Ok(());
         }

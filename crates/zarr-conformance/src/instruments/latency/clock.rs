@@ -5,10 +5,12 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
+
+use zarr_traits::lock::unpoisoned;
 
 /// A handle on the clock. Clones share the clock.
 #[derive(Clone, Default)]
@@ -29,18 +31,14 @@ struct Place<'a> {
 }
 
 impl Clock {
-    fn time(&self) -> MutexGuard<'_, Time> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn now(&self) -> Duration {
-        self.time().now
+        unpoisoned(self.0.lock()).now
     }
 
     pub(super) async fn wait(&self, time: Duration) {
         let place = self.place(time);
         poll_fn(|context| {
-            let mut time = self.time();
+            let mut time = unpoisoned(self.0.lock());
             if time.now >= place.at.0 {
                 return Poll::Ready(());
             }
@@ -51,14 +49,14 @@ impl Clock {
     }
 
     fn place(&self, after: Duration) -> Place<'_> {
-        let mut time = self.time();
+        let mut time = unpoisoned(self.0.lock());
         time.tickets += 1;
         Place { clock: self, at: (time.now.saturating_add(after), time.tickets) }
     }
 
     /// Advances to the first waiting future and wakes it. Returns `false` if no future waits.
     fn go_on(&self) -> bool {
-        let mut time = self.time();
+        let mut time = unpoisoned(self.0.lock());
         let Some(((now, _), waker)) = time.waiting.pop_first() else { return false };
         time.now = now;
         drop(time);
@@ -86,7 +84,7 @@ impl Clock {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.clock.time().waiting.remove(&self.at);
+        unpoisoned(self.clock.0.lock()).waiting.remove(&self.at);
     }
 }
 
