@@ -135,36 +135,17 @@ mod tests {
     use zarr_traits::strided::bytes_of;
 
     use super::*;
-    use crate::testing::{Variable, build, decode_fixed, objects, repr, texts};
+    use crate::testing::{Variable, build, decode_fixed, objects, repr, texts, values};
 
-    const TEXTS: [&str; 18] = [
-        r#""a""#,
-        "null",
-        "1",
-        "true",
-        "-5",
-        "1.5",
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        r#"{"b":[1,{}],"a":"é"}"#,
-        "[]",
-        r#""é😀\n\"\\""#,
-        "300",
-        "1099511627776",
-        "-1099511627776",
-        "-200",
-        "1e-07",
-        "18446744073709551615",
-    ];
     const ASCII: &str = r#"["a",null,1,true,-5,1.5,NaN,Infinity,-Infinity,{"b":[1,{}],"a":"\u00e9"},[],"\u00e9\ud83d\ude00\n\"\\",300,1099511627776,-1099511627776,-200,1e-07,18446744073709551615,"|O",[18]]"#;
 
     #[test]
     fn texts_of_numcodecs_are_decoded() {
         // rule H6
         let mut json2 = Variable::new("numcodecs:json2", &json!({}), &objects());
-        assert_eq!(json2.decode(ASCII.as_bytes(), &[18]).unwrap(), TEXTS);
-        assert_eq!(String::from_utf8(json2.encode(&TEXTS, &[18]).unwrap()).unwrap(), ASCII);
+        let texts = values(&["1e-07", "18446744073709551615"]);
+        assert_eq!(json2.decode(ASCII.as_bytes(), &[18]).unwrap(), texts);
+        assert_eq!(String::from_utf8(json2.encode(&texts, &[18]).unwrap()).unwrap(), ASCII);
         let full = json!({"allow_nan": true, "check_circular": true, "encoding": "utf-8", "ensure_ascii": false,
             "indent": true, "separators": [",", ":"], "skipkeys": false, "sort_keys": true, "strict": true});
         let mut plain = Variable::new("numcodecs:json2", &full, &objects());

@@ -111,6 +111,29 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns values of all kinds that the codecs of objects write, and then `more`.
+pub(crate) fn values<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let all = [
+        r#""a""#,
+        "null",
+        "1",
+        "true",
+        "-5",
+        "1.5",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        r#"{"b":[1,{}],"a":"é"}"#,
+        "[]",
+        r#""é😀\n\"\\""#,
+        "300",
+        "1099511627776",
+        "-1099511627776",
+        "-200",
+    ];
+    [&all, more].concat()
+}
+
 /// The input of most golden bytes: int32 1 to 4, little endian.
 pub(crate) fn four() -> Vec<u8> {
     (1..=4_i32).flat_map(i32::to_le_bytes).collect()
