@@ -81,7 +81,9 @@ impl Core {
         let fetching = self.fetching_of(object.steps);
         let (read, seen) = match self.wish(object, first, fetching, true, &mut Tally::default()).await? {
             Wish::Absent => return Ok((Parts::Absent, None)),
-            Wish::Whole(read) => return self.fetch_whole(object, read.is_some(), parts, scratch).await,
+            Wish::Whole(read) => {
+                return self.fetch_whole(object, read.is_some(), read, parts, scratch).await;
+            }
             Wish::Pieces(read, seen) => (read, seen),
         };
         let (expected, version) = (read.object_size(), seen.version.clone());
@@ -93,7 +95,7 @@ impl Core {
         let pieces = match pieces {
             PartsWish::Pieces(pieces) => pieces,
             PartsWish::Whole { has_pieces } => {
-                return self.fetch_whole(object, has_pieces, parts, scratch).await;
+                return self.fetch_whole(object, has_pieces, None, parts, scratch).await;
             }
         };
         match self.fetch_pieces(object.key, &pieces, expected, seen, scratch).await? {
@@ -131,11 +133,13 @@ impl Core {
         Ok(PartsWish::Pieces(OneOrMany::Many(pieces)))
     }
 
-    /// Fetches the whole object, and takes the pieces of each part out of it if it `has_pieces`.
+    /// Fetches the whole object, and takes the pieces of each part out of it if it `has_pieces`. `first` is the read of the
+    /// first part, if it waits for the whole object.
     async fn fetch_whole(
         &self,
         object: ChunkObject<'_>,
         has_pieces: bool,
+        mut first: Option<Box<dyn ChunkRead>>,
         parts: &[&Region],
         scratch: Option<&mut Scratch>,
     ) -> Result<(Parts, Option<Version>), FetchError> {
@@ -147,9 +151,18 @@ impl Core {
         }
         let (size, mut known) = (loaded.len() as u64, None);
         let mut pieces_of = |part: &&Region| {
-            caught(|| match self.read_in(object.shape, part, loaded.whole(), &mut known)? {
-                Some(read) => self.pieces_of(&*read, object.steps, part),
-                None => Err(strange(NOT_BY_PARTS)),
+            caught(|| {
+                let read = match first.take() {
+                    Some(mut read) => {
+                        read.feed(&[loaded.whole()], Some(size))?;
+                        known = read.known();
+                        read
+                    }
+                    None => self
+                        .read_in(object.shape, part, loaded.whole(), &mut known)?
+                        .ok_or_else(|| strange(NOT_BY_PARTS))?,
+                };
+                self.pieces_of(&*read, object.steps, part)
             })
         };
         let pieces = match parts {
