@@ -39,7 +39,7 @@ pub use handles::explain::{Explanation, InnerChunk};
 pub use handles::lazy::LazyView;
 pub use handles::open::OpenOptions;
 pub use handles::resize::CutElements;
-pub use io::chunk_cache::ChunkCache;
+pub use io::chunk_cache::{ChunkCache, ChunkCacheCounts};
 pub use node::{ConsolidatedPolicy, ExistingNode};
 pub use plan::chunks::{Chunk, Chunks};
 pub use select::{Axis, Selection};

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -34,11 +35,37 @@ pub struct Storage(Arc<Inner>);
 #[derive(Clone)]
 struct Inner {
     store: Arc<dyn Store>,
+    id: StoreId,
     read_only: bool,
     /// Values for the store.
     shared: Slots,
     /// Values for its keys.
     by_key: Slots,
+}
+
+/// The identity of the store of a [`Storage`]. It does not keep the store alive, and no other store gets it later. Each
+/// default value is a new identity.
+#[derive(Clone, Default)]
+pub struct StoreId(Arc<u8>);
+
+impl PartialEq for StoreId {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for StoreId {}
+
+impl Hash for StoreId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+impl fmt::Debug for StoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoreId({:p})", self.0)
+    }
 }
 
 /// One value of each type, created at the first use.
@@ -81,6 +108,7 @@ impl<S: Store> From<S> for Storage {
     fn from(store: S) -> Self {
         Self(Arc::new(Inner {
             store: Arc::new(store),
+            id: StoreId::default(),
             read_only: false,
             shared: Slots::default(),
             by_key: Slots::default(),
@@ -93,7 +121,8 @@ impl Storage {
     /// storage. For a layer that changes keys use `Storage::from(layer)`.
     #[must_use]
     pub fn overlay(&self, layer: impl Store) -> Self {
-        Self(Arc::new(Inner { store: Arc::new(layer), read_only: false, ..(*self.0).clone() }))
+        let (store, id) = (Arc::new(layer), StoreId::default());
+        Self(Arc::new(Inner { store, id, read_only: false, ..(*self.0).clone() }))
     }
 
     /// Returns this storage as a layer over `below` that changes keys. It shares the values of `below`. All layers over
@@ -108,6 +137,11 @@ impl Storage {
     #[must_use]
     pub fn read_only(&self) -> Self {
         Self(Arc::new(Inner { read_only: true, ..(*self.0).clone() }))
+    }
+
+    /// The identity of the store. Clones and read-only handles have the same one, a layer over the storage has another.
+    pub fn store_id(&self) -> StoreId {
+        self.0.id.clone()
     }
 
     /// The operations that this handle supports.

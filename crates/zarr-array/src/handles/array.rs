@@ -18,7 +18,7 @@ use crate::element::rows::{Rows, is_struct};
 use crate::element::{Element, WriteElement, is_named};
 use crate::error::{ArrayError, ArrayResult};
 use crate::handles::common::common_methods;
-use crate::io::chunk_cache::ChunkCache;
+use crate::io::chunk_cache::{ChunkCache, Decoding};
 use crate::io::core::Core;
 use crate::io::rows::read_rows;
 use crate::io::versioned::Indexes;
@@ -161,6 +161,20 @@ impl Array {
     fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
+    }
+
+    /// Where the chunks are and what they are decoded to, or `None` if the metadata does not say it.
+    pub(crate) fn decoding(&self) -> Option<Decoding> {
+        let document = self.meta.document();
+        let extensions = [document.data_type(), document.chunk_grid(), document.chunk_key_encoding()];
+        let lists = document.codecs().iter().chain(document.storage_transformers());
+        let mut text = format!("{} {}", document.shape().len(), document.fill_value().to_compact());
+        for extension in extensions.into_iter().chain(lists) {
+            text.push('\n');
+            text.push_str(&extension.to_value().to_compact());
+        }
+        let (store, prefix) = (self.node.store_id(), self.core.prefix.clone());
+        (!self.core.is_recoded).then_some(Decoding { store, prefix, text })
     }
 
     /// Returns the settings. A change affects this handle only.

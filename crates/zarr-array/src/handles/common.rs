@@ -315,8 +315,8 @@ macro_rules! common_methods {
             self.with(|array| array.core_mut().progress = Some(progress))
         }
 
-        /// Gives the handle a cache of decoded chunks, which its clones share. For programs that read small parts of the same
-        /// chunks again and again.
+        /// Gives the handle a cache of decoded chunks. Its clones use it, too, and so do all arrays that get a clone of
+        /// `cache`: they share its budget. For programs that read small parts of the same chunks again and again.
         ///
         /// ```
         /// # use zarr_array::{ArrayMeta, ArrayResult, ChunkCache, DataType, blocking::Array, standard};
@@ -330,7 +330,10 @@ macro_rules! common_methods {
         /// ```
         #[must_use]
         pub fn with_chunk_cache(self, cache: ChunkCache) -> Self {
-            self.with(|array| array.core_mut().decoded = Some(cache.start()))
+            self.with(|array| {
+                let decoding = array.decoding();
+                array.core_mut().decoded = Some(cache.of(decoding));
+            })
         }
 
         /// Sets the largest part of a shard that is read at once: `inner_chunks` inner chunks and `bytes` decoded

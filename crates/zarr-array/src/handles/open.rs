@@ -177,6 +177,7 @@ impl OpenOptions {
             block_size: BlockSize::default(),
             progress: None,
             decoded: None,
+            is_recoded: false,
             beside: false,
             gate: zarr_engine::gate(&chunks),
             storage: chunks,

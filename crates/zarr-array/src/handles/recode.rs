@@ -7,13 +7,14 @@ use zarr_traits::{DataType, FillValue};
 
 use crate::error::{ArrayError, ArrayResult};
 use crate::handles::array::Array;
+use crate::io::chunk_cache::Decoded;
 
 impl Array {
     /// Returns a handle on the same chunks with other elements, of type `data_type`: `codec` decodes the elements of this
     /// handle to them, and encodes them before the codecs of the array. Elements of missing chunks are `fill`.
     ///
-    /// The metadata stays that of the stored array. The new handle has the settings of this one, but no cache of
-    /// decoded chunks.
+    /// The metadata stays that of the stored array. The new handle has the settings of this one. In its cache of decoded
+    /// chunks it shares the budget, but no chunk.
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayMeta, DataType, FillValue, NdVec, block_on, standard};
@@ -53,7 +54,8 @@ impl Array {
         let core = array.core_mut();
         (core.size, core.chain) = (data_type.memory_size(), Arc::new(chain));
         (core.data_type, core.fill, core.fill_element) = (data_type, fill, fill_element);
-        core.decoded = None;
+        core.decoded = core.decoded.as_ref().map(Decoded::recoded);
+        core.is_recoded = true;
         Ok(array)
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Core {
     pub(crate) indexes: Arc<Indexes>,
     /// The cache of decoded chunks, if the handle has one.
     pub(crate) decoded: Option<Decoded>,
+    /// Whether a codec that no document names changes the elements.
+    pub(crate) is_recoded: bool,
     pub(crate) block_size: BlockSize,
     pub(crate) progress: Option<Progress>,
     /// Whether a blocking handle uses it, so that calls may block their thread.

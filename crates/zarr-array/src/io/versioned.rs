@@ -1,8 +1,9 @@
 //! A cache of values that are made of objects: shard indexes and decoded chunks. Each is kept with the version of the
 //! object that it was read from.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
 use zarr_strided::Dims;
@@ -16,14 +17,19 @@ pub(crate) const BYTES: usize = 32 << 20;
 /// The approximate size of an entry without its value, in bytes.
 const OVERHEAD: usize = 256;
 
-/// A cache, shared by the clones of a handle.
-pub(crate) struct Versioned<V> {
+/// A cache of values `V` by keys `K`, shared by handles.
+pub(crate) struct Versioned<K, V> {
     most: usize,
-    kept: Mutex<Kept<V>>,
+    kept: Mutex<Kept<K, V>>,
 }
 
 /// The cache of shard indexes, by the index of the chunk.
-pub(crate) type Indexes = Versioned<Known>;
+pub(crate) type Indexes = Versioned<Dims, Known>;
+
+/// The key of a cached value.
+pub(crate) trait CacheKey: Clone + Eq + Hash {}
+
+impl<K: Clone + Eq + Hash> CacheKey for K {}
 
 /// A value to be cached.
 pub(crate) trait Weigh: Clone {
@@ -43,10 +49,10 @@ impl Weigh for Arc<Vec<u8>> {
     }
 }
 
-struct Kept<V> {
-    entries: HashMap<Dims, Slot<V>>,
+struct Kept<K, V> {
+    entries: HashMap<K, Slot<V>>,
     /// The order in which entries are evicted. An entry that was used since gets a second chance.
-    queue: VecDeque<Dims>,
+    queue: VecDeque<K>,
     bytes: usize,
 }
 
@@ -64,15 +70,14 @@ pub(crate) struct Entry<V> {
     pub(crate) size: Option<u64>,
 }
 
-impl<V: Weigh> Versioned<V> {
+impl<K: CacheKey, V: Weigh> Versioned<K, V> {
     /// Returns a cache of up to `most` bytes. 0 disables it.
     pub(crate) fn new(most: usize) -> Self {
-        let kept = Kept { entries: HashMap::new(), queue: VecDeque::new(), bytes: 0 };
-        Self { most, kept: Mutex::new(kept) }
+        Self { most, kept: Mutex::new(Kept::new()) }
     }
 
     /// Returns the entry at `index`.
-    pub(crate) fn get(&self, index: &Dims) -> Option<Entry<V>> {
+    pub(crate) fn get(&self, index: &K) -> Option<Entry<V>> {
         if self.most == 0 {
             return None;
         }
@@ -83,18 +88,18 @@ impl<V: Weigh> Versioned<V> {
     }
 
     /// Caches a value of this version of an object. Evicts others to make room.
-    pub(crate) fn keep(&self, index: &Dims, value: V, version: &Version, size: Option<u64>) {
+    pub(crate) fn keep(&self, index: &K, value: V, version: &Version, size: Option<u64>) {
         // The pin would keep a file open and show its old content forever.
         let Some(version) = version.unpinned() else { return };
         self.keep_entry(index, Entry { value, version: Some(version), size });
     }
 
     /// Caches a value whatever the version of its object.
-    pub(crate) fn keep_forever(&self, index: &Dims, value: V) {
+    pub(crate) fn keep_forever(&self, index: &K, value: V) {
         self.keep_entry(index, Entry { value, version: None, size: None });
     }
 
-    fn keep_entry(&self, index: &Dims, entry: Entry<V>) {
+    fn keep_entry(&self, index: &K, entry: Entry<V>) {
         let bytes = entry.value.bytes().saturating_add(OVERHEAD);
         if bytes > self.most {
             return;
@@ -116,17 +121,36 @@ impl<V: Weigh> Versioned<V> {
         kept.entries.insert(index.clone(), Slot { entry, used: false });
     }
 
+    /// Removes all entries.
+    pub(crate) fn clear(&self) {
+        *unpoisoned(self.kept.lock()) = Kept::new();
+    }
+
+    /// The bytes of all entries, and the most that they may have.
+    pub(crate) fn bytes(&self) -> (usize, usize) {
+        (unpoisoned(self.kept.lock()).bytes, self.most)
+    }
+
+    /// Returns a part of the key of each entry.
+    pub(crate) fn parts_of_keys<P: Eq + Hash>(&self, part: impl Fn(&K) -> P) -> HashSet<P> {
+        unpoisoned(self.kept.lock()).entries.keys().map(part).collect()
+    }
+
     /// Removes the entry at `index`, whose object was changed.
-    pub(crate) fn forget(&self, index: &Dims) {
+    pub(crate) fn forget(&self, index: &K) {
         if self.most > 0 {
             unpoisoned(self.kept.lock()).remove(index);
         }
     }
 }
 
-impl<V: Weigh> Kept<V> {
+impl<K: CacheKey, V: Weigh> Kept<K, V> {
+    fn new() -> Self {
+        Self { entries: HashMap::new(), queue: VecDeque::new(), bytes: 0 }
+    }
+
     /// Removes an entry. Its place in the queue stays until its turn, unless there are too many stale places.
-    fn remove(&mut self, index: &Dims) {
+    fn remove(&mut self, index: &K) {
         if let Some(slot) = self.entries.remove(index) {
             self.bytes -= slot.entry.value.bytes().saturating_add(OVERHEAD);
             if self.queue.len() > 2 * self.entries.len() + 16 {
@@ -137,7 +161,7 @@ impl<V: Weigh> Kept<V> {
     }
 }
 
-impl<V: Weigh> fmt::Debug for Versioned<V> {
+impl<K: CacheKey, V: Weigh> fmt::Debug for Versioned<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = unpoisoned(self.kept.lock());
         write!(f, "Versioned({} of {} bytes, {} entries)", kept.bytes, self.most, kept.entries.len())
