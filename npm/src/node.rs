@@ -101,7 +101,8 @@ async fn open(storage: &Storage, prefix: &Prefix) -> JsResult<Option<Opened>> {
         }
         Some((NodeMeta::Array(meta), notes)) => {
             let options = OpenOptions::new().limits(limits);
-            let array = options.with_metadata(storage.clone(), prefix.clone(), meta, notes, &registry);
+            let array =
+                Array::from_metadata(storage.clone(), prefix.clone(), meta, notes, &registry, &options);
             Ok(Some(Opened::Array(array.map_err(|e| of_array(&e))?)))
         }
     }

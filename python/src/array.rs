@@ -132,14 +132,9 @@ impl Array {
             _ => ArrayMeta::parse(document, &limits, &mut notes)?,
         };
         let prefix = Prefix::of_node(path)?;
-        let array = OpenOptions::new().limits(limits).with_metadata(
-            storage.0.clone(),
-            prefix.clone(),
-            meta,
-            notes,
-            registry()?,
-        )?;
-        let handle = settings.apply(Handle::from(array));
+        let (storage, options) = (storage.0.clone(), OpenOptions::new().limits(limits));
+        let array = Handle::from_metadata(storage, prefix.clone(), meta, notes, registry()?, &options)?;
+        let handle = settings.apply(array);
         Ok(Self { last: Mutex::new(handle.clone()), path: path.to_owned(), handle, prefix, settings })
     }
 
@@ -160,14 +155,9 @@ impl Array {
             let mut meta = self.handle.metadata().clone();
             meta.set_shape(shape)?;
             let (storage, prefix) = (self.handle.storage().clone(), self.prefix.clone());
-            let array = OpenOptions::new().limits(limits()).with_metadata(
-                storage,
-                prefix,
-                meta,
-                Vec::new(),
-                registry()?,
-            )?;
-            *last = self.settings.apply(Handle::from(array));
+            let options = OpenOptions::new().limits(limits());
+            let array = Handle::from_metadata(storage, prefix, meta, Vec::new(), registry()?, &options)?;
+            *last = self.settings.apply(array);
         }
         Ok(last.clone())
     }

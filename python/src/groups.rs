@@ -172,12 +172,12 @@ pub(crate) fn open_node<'py>(
     let storage = &storage.0;
     let node = group_result(py, storage, async {
         let registry = registry()?;
-        let group = match options.open(storage.clone(), path, registry).await {
+        let group = match Group::open_with(storage.clone(), path, registry, &options).await {
             Err(e) if e.kind() == HierarchyErrorKind::NotFound => e,
             group => return group.map(Node::Group),
         };
         let options = OpenOptions::new().limits(limits()).format(format);
-        match options.open(storage.clone(), path, registry).await {
+        match zarr_array::Array::open_with(storage.clone(), path, registry, &options).await {
             // The error of the group says that there is no node either.
             Err(e) if e.kind() == HierarchyErrorKind::NotFound => Err(group),
             array => Ok(Node::Array(array?)),
@@ -199,7 +199,8 @@ pub(crate) fn create_group<'py>(
     let storage = &storage.0;
     let group = group_result(py, storage, async {
         let meta = GroupMeta::new(format_of(zarr_format))?.with_attributes(parse(attributes)?)?;
-        group_options().create(storage.clone(), path, meta, existing(overwrite), registry()?).await
+        let options = group_options().existing(existing(overwrite));
+        Group::create_with(storage.clone(), path, meta, registry()?, &options).await
     })?;
     handle(py, Node::Group(group))
 }
@@ -234,7 +235,7 @@ pub(crate) fn create_array<'py>(
     let storage = &storage.0;
     let created = wait(py, async {
         let options = CreateOptions::new().existing(existing(overwrite)).limits(limits());
-        options.create(storage.clone(), path, new.metadata()?, registry()?).await
+        zarr_array::Array::create_with(storage.clone(), path, new.metadata()?, registry()?, &options).await
     })?;
     handle(py, Node::Array(created.map_err(|e| raised(py, storage, &e))?))
 }

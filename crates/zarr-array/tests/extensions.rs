@@ -241,7 +241,7 @@ fn k3_must_understand_has_the_effects_of_the_table() {
         let what = format!("rule K.3, {member}: {value} {cell:?}");
         let opened = open(&edits);
         let strict = OpenOptions::new().strict(true);
-        let strict = block_on(strict.open(store(&edits), "/a", &known_here()));
+        let strict = Array::open_with(store(&edits), "/a", &known_here(), &strict);
         if cell == Error {
             let e = opened.unwrap_err();
             let named = e.to_string().contains("test.none") || member == "new";

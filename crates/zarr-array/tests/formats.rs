@@ -108,7 +108,7 @@ fn h7_a_separator_that_the_document_does_not_state_can_be_set() {
     block_on(storage.put(&Key::new("x/0/0").unwrap(), [1, 2, 3, 4].map(i32::to_le_bytes).concat())).unwrap();
     let open = |separator: Option<char>| {
         let options = OpenOptions::new().separator(separator);
-        block_on(options.open(storage.clone(), "x", &standard())).map(Array::from)
+        Array::open_with(storage.clone(), "x", &standard(), &options)
     };
     let read = |array: &Array| array.read::<i32>(..).unwrap().into_vec();
     assert_eq!(read(&open(None).unwrap()), [0; 4]);

@@ -143,8 +143,8 @@ fn a_document_beyond_the_limit_is_refused_and_no_more_than_the_limit_is_in_memor
     let mut limits = Limits::default();
     limits.metadata_bytes = 1000;
     let open = |storage: Storage| {
-        let e = block_on(OpenOptions::new().limits(limits.clone()).open(storage, "/", &standard()));
-        let e = e.unwrap_err();
+        let options = OpenOptions::new().limits(limits.clone());
+        let e = Array::open_with(storage, "/", &standard(), &options).unwrap_err();
         assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
         e.to_string()
     };
@@ -257,7 +257,7 @@ fn opening_something_that_is_not_an_array_says_what_it_is() {
     let open = |documents: &[(&str, &str)]| {
         let storage = Storage::from(MemoryStore::new());
         documents.iter().for_each(|(key, text)| put(&storage, key, text.as_bytes().to_vec()));
-        block_on(OpenOptions::new().open(storage, "/", &standard())).unwrap_err()
+        Array::open(storage, "/", &standard()).unwrap_err()
     };
     let group = r#"{"zarr_format":3,"node_type":"group"}"#;
     assert_eq!(

@@ -150,8 +150,7 @@ fn an_update_of_a_shard_full_of_shared_bytes_has_a_bounded_size() {
     let mut limits = array.limits().clone();
     limits.encoded_bytes = 8 * LEN;
     let small = zarr_array::OpenOptions::new().limits(limits);
-    let small =
-        Array::from(block_on(small.open(array.storage().clone(), "/a", &zarr_array::standard())).unwrap());
+    let small = Array::open_with(array.storage().clone(), "/a", &zarr_array::standard(), &small).unwrap();
     put(
         &array,
         shared[..usize::try_from(LEN).unwrap()]

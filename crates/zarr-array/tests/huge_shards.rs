@@ -5,15 +5,15 @@ use std::time::Duration;
 use crate::common::{Odd, meta, numbers, sharded};
 use proptest::prelude::*;
 use zarr_array::blocking::Array;
-use zarr_array::{Axis, Cpu, Limits, NdVec, OpenOptions, Selection, Storage, block_on, standard};
+use zarr_array::{Axis, Cpu, Limits, NdVec, OpenOptions, Selection, Storage, standard};
 use zarr_store::MemoryStore;
 
 /// Opens an array with limits that allow half of a shard of so many bytes.
 fn open(storage: &Storage, shard: u64) -> Array {
     let mut limits = Limits::default();
     limits.chunk_bytes = shard / 2;
-    let array = OpenOptions::new().limits(limits);
-    Array::from(block_on(array.open(storage.clone(), "/a", &standard())).unwrap()).with_cpu(Cpu::threads(2))
+    let options = OpenOptions::new().limits(limits);
+    Array::open_with(storage.clone(), "/a", &standard(), &options).unwrap().with_cpu(Cpu::threads(2))
 }
 
 #[test]

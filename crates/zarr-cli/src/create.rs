@@ -134,8 +134,8 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let fail = |e: Failure| e.within(format_args!("store {:?}", place.store));
     if args.group {
         let meta = GroupMeta::new(format)?.with_attributes(attributes)?;
-        let options = GroupOptions::new();
-        Group::create_with(place.storage(stores)?, &place.path, meta, existing, &registry(), &options)
+        let options = GroupOptions::new().existing(existing);
+        Group::create_with(place.storage(stores)?, &place.path, meta, &registry(), &options)
             .map_err(|e| fail(e.into()))?;
         return Ok(Exit::Ok);
     }

@@ -315,9 +315,10 @@ impl Target {
         let known = self.documents.as_ref();
         let known = known.and_then(|all| NodeMeta::parse(all, &Limits::default(), &mut notes).ok()?);
         let opened = match known {
-            Some(NodeMeta::Array(meta)) => OpenOptions::new()
-                .with_metadata(self.storage.clone(), self.prefix()?, meta, notes, &registry())
-                .map(Array::from),
+            Some(NodeMeta::Array(meta)) => {
+                let (storage, options) = (self.storage.clone(), OpenOptions::new());
+                Array::from_metadata(storage, self.prefix()?, meta, notes, &registry(), &options)
+            }
             // Opening reports the error.
             _ => self.open(&self.path),
         };
@@ -344,15 +345,15 @@ impl Target {
     /// Opens the array at a path of the store.
     pub(crate) fn open(&self, path: &str) -> ArrayResult<Array> {
         let options = OpenOptions::new().format(self.format);
-        block_on(options.open(self.storage.clone(), path, &registry())).map(Array::from)
+        Array::open_with(self.storage.clone(), path, &registry(), &options)
     }
 
     /// Opens the array at a path of the store, whose metadata is known, without a request.
     pub(crate) fn open_known(&self, path: &str, meta: ArrayMeta) -> Result<Array, Failure> {
         let prefix = Prefix::of_node(path).map_err(|e| self.fail(e))?;
-        let opened =
-            OpenOptions::new().with_metadata(self.storage.clone(), prefix, meta, Vec::new(), &registry());
-        opened.map(Array::from).map_err(|e| self.fail(e))
+        let (storage, options) = (self.storage.clone(), OpenOptions::new());
+        let opened = Array::from_metadata(storage, prefix, meta, Vec::new(), &registry(), &options);
+        opened.map_err(|e| self.fail(e))
     }
 
     /// Puts the store in front of an error.

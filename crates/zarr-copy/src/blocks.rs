@@ -340,12 +340,13 @@ impl Blocks {
         let elements = self.read(source, spans).await?;
         let Some(meta) = &self.lossy else { return Ok(elements) };
         let memory = Storage::from(MemoryStore::new());
-        let made = OpenOptions::new().with_metadata(
+        let made = Array::from_metadata(
             memory,
             Prefix::root(),
             meta.clone(),
             Vec::new(),
             &self.registry,
+            &OpenOptions::new(),
         );
         let in_copy = |e| self.places.in_copy(e);
         let made = made.map_err(in_copy)?;

@@ -217,13 +217,13 @@ mod tests {
             );
             let meta = ArrayMeta::parse(document.as_bytes(), &Limits::default(), &mut Vec::new()).unwrap();
             let storage = Storage::from(zarr_store::MemoryStore::new());
-            let options = OpenOptions::new();
+            let (place, options) = (Prefix::root(), OpenOptions::new());
             let array =
-                options.with_metadata(storage.clone(), Prefix::root(), meta, Vec::new(), &registry).unwrap();
+                Array::from_metadata(storage.clone(), place, meta, Vec::new(), &registry, &options).unwrap();
             let notes = array.diagnostics().len();
             let bytes = 4000 * data_type.size().unwrap();
             let elements = (0..bytes).map(|i| u8::try_from(i / 7 % 251).unwrap()).collect::<Vec<u8>>();
-            Array::from(array).write_bytes(.., elements).unwrap();
+            array.write_bytes(.., elements).unwrap();
             let object = block_on(storage.get(&Key::new("c/0").unwrap(), 1 << 20)).unwrap().unwrap();
             (object, notes)
         };

@@ -96,7 +96,7 @@ pub(crate) fn limited(array: &Array, registry: &Registry, cpu: &Cpu, in_flight: 
     let storage = Prefixed::over(array.storage(), Prefix::root());
     let requests = storage.capabilities().drive.most_in_flight();
     let (place, meta) = (Prefix::of_node(array.path())?, array.metadata().clone());
-    let opened = OpenOptions::new().with_metadata(storage, place, meta, Vec::new(), registry)?;
+    let opened = Array::from_metadata(storage, place, meta, Vec::new(), registry, &OpenOptions::new())?;
     let opened = opened.with_missing_chunks(array.missing_chunks()).with_empty_chunks(array.empty_chunks());
     Ok(opened.with_cpu(cpu.clone()).with_in_flight(requests, in_flight))
 }

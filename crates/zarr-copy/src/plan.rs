@@ -11,7 +11,7 @@ use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{
     Array, ArrayErrorKind, Diagnostic, Limits, OpenOptions, Registry, Selection, Storage, node,
 };
-use zarr_hierarchy::{ChildState, Formats, GroupOptions, HierarchyError, UseConsolidated};
+use zarr_hierarchy::{ChildState, Formats, Group, GroupOptions, HierarchyError, UseConsolidated};
 
 use crate::blocks::{Blocks, Parts};
 use crate::change::{Change, given};
@@ -119,7 +119,8 @@ impl Planned {
     pub(crate) fn open(&self, storage: Storage, plan: &CopyPlan) -> CopyResult<Array> {
         let places = &self.work.places;
         let (meta, notes) = (self.meta.clone(), Vec::new());
-        let opened = OpenOptions::new().with_metadata(storage, Prefix::root(), meta, notes, &plan.registry);
+        let (registry, options) = (&plan.registry, OpenOptions::new());
+        let opened = Array::from_metadata(storage, Prefix::root(), meta, notes, registry, &options);
         let copy = opened.map_err(|e| places.in_copy(e))?;
         if let Some(skipped) = copy.codecs().skipped().first() {
             let message = format!("codec {skipped:?} is unknown, so chunks cannot be encoded with it");
@@ -264,7 +265,7 @@ impl Planner<'_> {
         }
         let known = if lists { UseConsolidated::Ignore } else { UseConsolidated::IfPresent };
         let options = GroupOptions::new().use_consolidated(known).formats(Formats::Both).format(*format);
-        let group = options.open(storage.clone(), path, registry).await?;
+        let group = Group::open_with(storage.clone(), path, registry, &options).await?;
         if !lists && !group.is_consolidated() {
             return Err(CopyError::unsupported(format!(
                 "the store cannot list the children of the group {path:?}, and it has no consolidated metadata"
@@ -323,7 +324,7 @@ impl Planner<'_> {
             ChildState::Node(NodeMeta::Array(_)) => {
                 // Open it again, so that arrays are opened in one way only.
                 let options = OpenOptions::new().format(copy.format);
-                let array = options.open(copy.storage.clone(), &path, &copy.registry).await?;
+                let array = Array::open_with(copy.storage.clone(), &path, &copy.registry, &options).await?;
                 let Chosen { change, note } = rules.change(&array, below).map_err(|e| in_array(e, &array))?;
                 if let Some(note) = note {
                     self.notes.say_of(&path, note);

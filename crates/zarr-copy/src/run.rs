@@ -3,7 +3,7 @@
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
 use zarr_array::{Format, Limits, Storage};
-use zarr_hierarchy::{GroupOptions, UnresolvedArrays, UseConsolidated};
+use zarr_hierarchy::{Group, GroupOptions, UnresolvedArrays, UseConsolidated};
 
 use crate::destination::{CopyDestination, DestinationState, below};
 use crate::document;
@@ -199,7 +199,7 @@ impl CopyPlan {
     /// Writes consolidated metadata for the group at the root of a storage, including unresolved arrays.
     async fn consolidate(&self, storage: &Storage) -> CopyResult<()> {
         let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
-        let mut group = options.open(storage.clone(), "/", &self.registry).await?;
+        let mut group = Group::open_with(storage.clone(), "/", &self.registry, &options).await?;
         group.consolidate_with(UnresolvedArrays::Include).await?;
         Ok(())
     }

@@ -146,7 +146,8 @@ pub(crate) async fn clear(copy: &Array) -> CopyResult<()> {
 }
 
 fn open(storage: Storage, meta: &ArrayMeta, place: Prefix, registry: &Registry) -> CopyResult<Array> {
-    Ok(OpenOptions::new().with_metadata(storage, place, meta.clone(), Vec::new(), registry)?)
+    let options = OpenOptions::new();
+    Ok(Array::from_metadata(storage, place, meta.clone(), Vec::new(), registry, &options)?)
 }
 
 /// Returns the metadata of an intermediate array, if two passes through it cost less than one.

@@ -7,7 +7,7 @@ use zarr_array::meta::consolidated::Difference;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{Diagnostic, ExistingNode, Format, Registry, Storage, block_on};
+use zarr_array::{CreateOptions, Diagnostic, ExistingNode, Format, Registry, Storage, block_on};
 
 use crate::child::Child;
 use crate::consolidate::{Report, UnresolvedArrays};
@@ -85,14 +85,14 @@ impl Group {
     /// Opens the group at `path` with options: strictness, limits, the format, the use of consolidated metadata.
     ///
     /// # Errors
-    /// As [`GroupOptions::open`].
+    /// As [`zarr_hierarchy::Group::open_with`](crate::Group::open_with).
     pub fn open_with(
         storage: impl Into<Storage>,
         path: &str,
         registry: &Registry,
         options: &GroupOptions,
     ) -> HierarchyResult<Self> {
-        block_on(options.open(storage, path, registry)).map(Self)
+        block_on(crate::Group::open_with(storage, path, registry, options)).map(Self)
     }
 
     /// Creates a group of format 3 without attributes at `path`. Missing parent groups are created first.
@@ -112,20 +112,19 @@ impl Group {
         block_on(crate::Group::create(storage, path, registry)).map(Self)
     }
 
-    /// Creates a group at `path` with the metadata `meta`, in its format. `existing` says what happens to an existing
-    /// node.
+    /// Creates a group at `path` in the format of `meta`, with options: what happens to an existing node and to consolidated
+    /// metadata, limits.
     ///
     /// # Errors
-    /// As [`GroupOptions::create`].
+    /// As [`zarr_hierarchy::Group::create_with`](crate::Group::create_with).
     pub fn create_with(
         storage: impl Into<Storage>,
         path: &str,
         meta: GroupMeta,
-        existing: ExistingNode,
         registry: &Registry,
         options: &GroupOptions,
     ) -> HierarchyResult<Self> {
-        block_on(options.create(storage, path, meta, existing, registry)).map(Self)
+        block_on(crate::Group::create_with(storage, path, meta, registry, options)).map(Self)
     }
 
     /// Lists the children, ordered by name. A broken child is listed with its error.
@@ -260,7 +259,8 @@ impl Group {
         block_on(self.0.create_array(path, meta)).map(Array::from)
     }
 
-    /// As [`create_array`](Self::create_array); `existing` says what happens to an existing node.
+    /// As [`create_array`](Self::create_array), with options. Limits and what happens to consolidated metadata are those of
+    /// the group where the options do not set them.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::create_array_with`](crate::Group::create_array_with).
@@ -268,9 +268,9 @@ impl Group {
         &self,
         path: &str,
         meta: ArrayMeta,
-        existing: ExistingNode,
+        options: &CreateOptions,
     ) -> HierarchyResult<Array> {
-        block_on(self.0.create_array_with(path, meta, existing)).map(Array::from)
+        block_on(self.0.create_array_with(path, meta, options)).map(Array::from)
     }
 
     /// Creates groups and arrays below this group: pairs of a path and metadata, in any order.

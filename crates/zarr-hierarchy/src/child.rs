@@ -30,8 +30,8 @@ impl Node {
             NodeMeta::Group(meta) => Ok(Self::Group(Group::at(shared, prefix, meta, notes))),
             NodeMeta::Array(meta) => {
                 let (storage, registry) = (shared.storage.clone(), &shared.registry);
-                let array =
-                    shared.array_options().with_metadata(storage, prefix.clone(), meta, notes, registry)?;
+                let options = shared.array_options();
+                let array = Array::from_metadata(storage, prefix.clone(), meta, notes, registry, &options)?;
                 Ok(Self::Array(array.with_consolidated(shared.options.writing.consolidated)))
             }
         }

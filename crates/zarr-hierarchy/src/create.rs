@@ -9,31 +9,6 @@ use crate::group::{Group, Shared};
 use crate::options::GroupOptions;
 
 impl GroupOptions {
-    /// Creates a group at `path` in the format of `meta`. Missing parent groups are created first. `existing` says what
-    /// happens to an existing node.
-    ///
-    /// Costs one read per parent group, three reads at once that look for a node of the other format, and one put. Each
-    /// parent group with consolidated metadata costs also two reads, one read of each group that was created, and one
-    /// put.
-    ///
-    /// # Errors
-    /// [`Exists`](ArrayErrorKind::Exists) if `existing` does not accept the existing node, or an array or a group of
-    /// another format is above the path; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a reserved or invalid
-    /// name; errors of the store.
-    pub async fn create(
-        &self,
-        storage: impl Into<Storage>,
-        path: &str,
-        meta: GroupMeta,
-        existing: ExistingNode,
-        registry: &Registry,
-    ) -> HierarchyResult<Group> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        let meta = self.create_at(&storage, &prefix, meta, existing).await?;
-        let shared = Shared::new(storage, registry, self);
-        Ok(Group::at(&shared.into(), &prefix, meta, Vec::new()))
-    }
-
     async fn create_at(
         &self,
         storage: &Storage,
@@ -56,7 +31,7 @@ impl GroupOptions {
 
 impl Group {
     /// Creates a group of format 3 without attributes at `path`. Missing parent groups are created first.
-    /// [`GroupOptions::create`] takes metadata and options.
+    /// [`create_with`](Self::create_with) takes metadata and options.
     ///
     /// ```
     /// # use zarr_hierarchy::{ArrayMeta, Group, HierarchyResult, zarr_array::{DataType, Storage, standard}};
@@ -69,14 +44,49 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// As [`GroupOptions::create`]; [`Exists`](ArrayErrorKind::Exists) if there is a node.
+    /// As [`create_with`](Self::create_with).
     pub async fn create(
         storage: impl Into<Storage>,
         path: &str,
         registry: &Registry,
     ) -> HierarchyResult<Self> {
         let meta = GroupMeta::new(Format::V3)?;
-        GroupOptions::new().create(storage, path, meta, ExistingNode::Fail, registry).await
+        Self::create_with(storage, path, meta, registry, &GroupOptions::new()).await
+    }
+
+    /// Creates a group at `path` in the format of `meta`, with options: what happens to an existing node and to consolidated
+    /// metadata, limits. Missing parent groups are created first.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{Group, GroupMeta, GroupOptions, HierarchyResult};
+    /// # use zarr_hierarchy::{ExistingNode, zarr_array::{Format, Storage, standard}};
+    /// # async fn example(storage: Storage) -> HierarchyResult<()> {
+    /// // Any number of processes may run this at once, and all get the same group.
+    /// let options = GroupOptions::new().existing(ExistingNode::Open);
+    /// let root = Group::create_with(storage, "/", GroupMeta::new(Format::V3)?, &standard(), &options).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Costs one read per parent group, three reads at once that look for a node of the other format, and one put. Each
+    /// parent group with consolidated metadata costs also two reads, one read of each group that was created, and one
+    /// put.
+    ///
+    /// # Errors
+    /// [`Exists`](ArrayErrorKind::Exists) if the options do not accept the existing node, or an array or a group of
+    /// another format is above the path; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a reserved or invalid
+    /// name; errors of the store.
+    pub async fn create_with(
+        storage: impl Into<Storage>,
+        path: &str,
+        meta: GroupMeta,
+        registry: &Registry,
+        options: &GroupOptions,
+    ) -> HierarchyResult<Self> {
+        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let meta = options.create_at(&storage, &prefix, meta, options.existing).await?;
+        let shared = Shared::new(storage, registry, options);
+        Ok(Self::at(&shared.into(), &prefix, meta, Vec::new()))
     }
 
     /// Creates a group without attributes below this one, in its format.
@@ -87,10 +97,11 @@ impl Group {
         self.create_group_with(path, GroupMeta::new(self.format())?, ExistingNode::Fail).await
     }
 
-    /// Creates a group below this one with the metadata `meta`. Missing groups in between are created first.
+    /// Creates a group below this one with the metadata `meta`; `existing` says what happens to an existing node. Missing
+    /// groups in between are created first.
     ///
     /// # Errors
-    /// As [`GroupOptions::create`].
+    /// As [`create_with`](Self::create_with).
     pub async fn create_group_with(
         &self,
         path: &str,
@@ -107,26 +118,32 @@ impl Group {
     /// # Errors
     /// As [`Array::create`].
     pub async fn create_array(&self, path: &str, meta: ArrayMeta) -> HierarchyResult<Array> {
-        self.create_array_with(path, meta, ExistingNode::Fail).await
+        self.create_array_with(path, meta, &CreateOptions::new()).await
     }
 
-    /// As [`create_array`](Self::create_array); `existing` says what happens to an existing node.
+    /// As [`create_array`](Self::create_array), with options. Limits and what happens to consolidated metadata are those of
+    /// the group where the options do not set them.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{ArrayMeta, ExistingNode, Group, HierarchyResult, zarr_array::CreateOptions};
+    /// # async fn example(group: Group, meta: ArrayMeta) -> HierarchyResult<()> {
+    /// let replace = CreateOptions::new().existing(ExistingNode::Replace);
+    /// let t2m = group.create_array_with("surface/t2m", meta, &replace).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// As [`Array::create`].
+    /// As [`Array::create_with`].
     pub async fn create_array_with(
         &self,
         path: &str,
         meta: ArrayMeta,
-        existing: ExistingNode,
+        options: &CreateOptions,
     ) -> HierarchyResult<Array> {
-        let (prefix, writing) = (self.child(path)?, &self.shared.options.writing);
-        let options = CreateOptions::new()
-            .existing(existing)
-            .consolidated(writing.consolidated)
-            .limits(writing.limits.clone());
-        let (storage, path) = (self.shared.storage.clone(), prefix.node_path());
-        Ok(options.create(storage, &path, meta, &self.shared.registry).await?)
+        let Shared { storage, registry, options: own, .. } = &*self.shared;
+        let (path, options) = (self.child(path)?.node_path(), options.clone().or(&own.writing));
+        Ok(Array::create_with(storage.clone(), &path, meta, registry, &options).await?)
     }
 
     /// Returns the prefix of a node below this group, which must not be the group itself.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::{Prefix, store::Listed};
-use zarr_array::{ArrayErrorKind, ConsolidatedPolicy, CreateOptions, ExistingNode, node};
+use zarr_array::{Array, ArrayErrorKind, ConsolidatedPolicy, CreateOptions, ExistingNode, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::Group;
@@ -119,7 +119,7 @@ impl Group {
                 families.entry(node::above(prefix).pop()).or_default().push((prefix, meta));
             }
         }
-        let options = CreateOptions::new().limits(self.shared.options.writing.limits.clone());
+        let options = CreateOptions::new().or(&self.shared.options.writing);
         let looks = families.into_iter().map(|(group, mut arrays)| {
             let options = &options;
             async move {
@@ -130,7 +130,7 @@ impl Group {
                 }
                 for (prefix, meta) in arrays {
                     let path = prefix.node_path();
-                    options.check_no_chunks(storage, &path, meta, self.registry()).await?;
+                    Array::check_no_chunks(storage, &path, meta, self.registry(), options).await?;
                 }
                 Ok::<_, HierarchyError>(())
             }
@@ -158,7 +158,7 @@ impl Group {
         let refused = |prefix: &Prefix, message: &str| {
             Err(HierarchyError::new(ArrayErrorKind::InvalidArgument, message).at(&prefix.node_path()))
         };
-        let options = CreateOptions::new().limits(self.shared.options.writing.limits.clone());
+        let options = CreateOptions::new().or(&self.shared.options.writing);
         let mut all: BTreeMap<Prefix, NodeMeta> = BTreeMap::new();
         for (path, meta) in nodes {
             let (prefix, meta) = (self.child(path.as_ref())?, meta.into());
@@ -166,7 +166,7 @@ impl Group {
                 return refused(&prefix, "the node has another format than the group");
             }
             if let NodeMeta::Array(meta) = &meta {
-                options.check(self.storage(), &prefix.node_path(), meta, self.registry())?;
+                Array::check_new(self.storage(), &prefix.node_path(), meta, self.registry(), &options)?;
             }
             if all.insert(prefix.clone(), meta).is_some() {
                 return refused(&prefix, "the path occurs twice");

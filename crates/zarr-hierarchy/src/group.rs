@@ -61,7 +61,7 @@ impl Group {
 
     /// Opens the group at `path` (`/`, `a/b`, `/a/b`), with its consolidated metadata if it has some. Harmless
     /// deviations from the specification are tolerated and listed by [`diagnostics`](Self::diagnostics).
-    /// [`GroupOptions`] opens groups in other ways.
+    /// [`open_with`](Self::open_with) opens groups in other ways.
     ///
     /// ```
     /// # use zarr_hierarchy::{Group, HierarchyResult, zarr_array::{Storage, standard}};
@@ -76,7 +76,26 @@ impl Group {
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) if there is no group;
     /// [`Metadata`](zarr_array::ArrayErrorKind::Metadata) if its document is invalid; errors of the store.
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
-        GroupOptions::new().open(storage, path, registry).await
+        Self::open_with(storage, path, registry, &GroupOptions::new()).await
+    }
+
+    /// Opens the group at `path` with options: strictness, limits, the format, the use of consolidated metadata.
+    ///
+    /// In format 3 this is one request, with consolidated metadata included. In format 2 it is one request for a
+    /// `zarr.json` (unless the format is given), two at once for the documents, and one for consolidated metadata.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_with(
+        storage: impl Into<Storage>,
+        path: &str,
+        registry: &Registry,
+        options: &GroupOptions,
+    ) -> HierarchyResult<Self> {
+        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let implicit = options.format.unwrap_or(Format::V3);
+        let opened = options.read_at(storage, &prefix, registry, options.format, implicit).await;
+        opened.map_err(|e| e.at(&prefix.node_path()))
     }
 
     /// Returns the prefix of the node at a path relative to this group. The empty path is the group itself.
@@ -107,7 +126,7 @@ impl Group {
         let group = async {
             if layer.is_none() {
                 let (storage, format) = (storage.clone(), options.format);
-                return options.open_at(storage, &prefix, registry, format, self.format()).await;
+                return options.read_at(storage, &prefix, registry, format, self.format()).await;
             }
             let (meta, notes) = options.find(storage, &prefix, *only, self.format()).await?;
             Ok(Self::at(&self.shared, &prefix, meta, notes))
@@ -122,8 +141,8 @@ impl Group {
     pub async fn array(&self, path: &str) -> HierarchyResult<Array> {
         let prefix = self.below(path)?;
         let Shared { storage, registry, options, only, .. } = &*self.shared;
-        let array = self.shared.array_options().format(*only);
-        let array = array.open(storage.clone(), &prefix.node_path(), registry).await?;
+        let how = self.shared.array_options().format(*only);
+        let array = Array::open_with(storage.clone(), &prefix.node_path(), registry, &how).await?;
         Ok(array.with_consolidated(options.writing.consolidated))
     }
 
@@ -134,7 +153,7 @@ impl Group {
     pub async fn reload(&mut self) -> HierarchyResult<()> {
         let Shared { registry, options, .. } = &*self.shared;
         let (store, format) = (self.shared.store().clone(), self.format());
-        let group = options.open_at(store, &self.prefix, registry, Some(format), format).await;
+        let group = options.read_at(store, &self.prefix, registry, Some(format), format).await;
         *self = group.map_err(|e| e.at(&self.path()))?;
         Ok(())
     }

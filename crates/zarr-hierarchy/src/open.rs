@@ -11,27 +11,8 @@ use crate::group::{Group, Shared};
 use crate::options::{GroupOptions, ImplicitGroups, UseConsolidated};
 
 impl GroupOptions {
-    /// Opens the group at `path`.
-    ///
-    /// In format 3 this is one request, with consolidated metadata included. In format 2 it is one request for a
-    /// `zarr.json` (unless the format is given), two at once for the documents, and one for consolidated metadata.
-    ///
-    /// # Errors
-    /// As [`Group::open`].
-    pub async fn open(
-        &self,
-        storage: impl Into<Storage>,
-        path: &str,
-        registry: &Registry,
-    ) -> HierarchyResult<Group> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        let implicit = self.format.unwrap_or(Format::V3);
-        let opened = self.open_at(storage, &prefix, registry, self.format, implicit).await;
-        opened.map_err(|e| e.at(&prefix.node_path()))
-    }
-
     /// Opens a group of `format`, or of any format if it is `None`. An implicit group gets the format `implicit`.
-    pub(crate) async fn open_at(
+    pub(crate) async fn read_at(
         &self,
         storage: Storage,
         prefix: &Prefix,

@@ -1,7 +1,7 @@
 //! The options for opening a group.
 
 use zarr_array::node::Writing;
-use zarr_array::{ConsolidatedPolicy, Format, Limits};
+use zarr_array::{ConsolidatedPolicy, ExistingNode, Format, Limits};
 
 /// Whether the consolidated metadata of a group is used. It is trusted: nodes that it does not name are not found, and
 /// its documents replace those in the store.
@@ -43,13 +43,14 @@ pub enum Formats {
     Both,
 }
 
-/// The options for opening a group. Nodes opened through the group share them.
+/// The options for opening a group with [`Group::open_with`](crate::Group::open_with), or creating one with
+/// [`Group::create_with`](crate::Group::create_with). Nodes opened through the group share them.
 ///
 /// ```
-/// # use zarr_hierarchy::{GroupOptions, HierarchyResult, UseConsolidated, zarr_array::{Registry, Storage}};
+/// # use zarr_hierarchy::{Group, GroupOptions, HierarchyResult, UseConsolidated, zarr_array::{Registry, Storage}};
 /// # async fn example(storage: Storage, registry: &Registry) -> HierarchyResult<()> {
 /// let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
-/// let group = options.open(storage, "/", registry).await?;
+/// let group = Group::open_with(storage, "/", registry, &options).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -61,6 +62,7 @@ pub struct GroupOptions {
     pub(crate) implicit: ImplicitGroups,
     pub(crate) formats: Formats,
     pub(crate) at_once: Option<usize>,
+    pub(crate) existing: ExistingNode,
     pub(crate) writing: Writing,
 }
 
@@ -102,6 +104,13 @@ impl GroupOptions {
     #[must_use]
     pub fn consolidated(mut self, consolidated: ConsolidatedPolicy) -> Self {
         self.writing.consolidated = consolidated;
+        self
+    }
+
+    /// Sets what happens if a node exists where the group is created. Opening a group and nodes below it do not use it.
+    #[must_use]
+    pub fn existing(mut self, existing: ExistingNode) -> Self {
+        self.existing = existing;
         self
     }
 

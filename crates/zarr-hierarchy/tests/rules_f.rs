@@ -8,7 +8,7 @@ use crate::common::{
 use zarr_hierarchy::blocking::{Group, copy, erase};
 use zarr_hierarchy::zarr_array::meta::Code;
 use zarr_hierarchy::zarr_array::traits::block_on;
-use zarr_hierarchy::zarr_array::{NdVec, standard};
+use zarr_hierarchy::zarr_array::{ConsolidatedPolicy, CreateOptions, Limits, NdVec, standard};
 use zarr_hierarchy::{
     ChildState, CopyOptions, EraseOptions, ExistingNode, Formats, GroupMeta, GroupOptions,
     HierarchyErrorKind as Kind, ImplicitGroups, NodeMeta, UseConsolidated,
@@ -149,6 +149,33 @@ fn format_3_is_tried_first() {
 }
 
 #[test]
+fn a_new_array_has_the_options_of_its_group_unless_they_are_set() {
+    let document = consolidated("{}");
+    let (storage, _) = store(&[("zarr.json", &document[..])]);
+    let names = || {
+        let group = Group::open(storage.clone(), "/", &standard()).unwrap();
+        group.is_consolidated().then(|| group.children().unwrap().len())
+    };
+    let keeps = || open_with(&storage, GroupOptions::new().consolidated(ConsolidatedPolicy::Keep));
+    keeps().create_array_with("a", array_meta(), &CreateOptions::new()).unwrap();
+    assert_eq!(names(), Some(0), "the group keeps consolidated metadata as it is");
+    let update = CreateOptions::new().consolidated(ConsolidatedPolicy::Update);
+    keeps().create_array_with("b", array_meta(), &update).unwrap();
+    assert_eq!(names(), Some(1));
+    let mut limits = Limits::default();
+    limits.metadata_bytes = 10;
+    let e = open(&storage).create_array_with("c", array_meta(), &CreateOptions::new().limits(limits));
+    assert_eq!(e.unwrap_err().kind(), Kind::LimitExceeded);
+    let there = GroupOptions::new().existing(ExistingNode::Open);
+    let create = |options| {
+        let meta = GroupMeta::new(zarr_hierarchy::Format::V3).unwrap();
+        Group::create_with(storage.clone(), "/", meta, &standard(), options)
+    };
+    assert_eq!(create(&there).unwrap().path(), "/");
+    assert_eq!(create(&GroupOptions::new()).unwrap_err().kind(), Kind::Exists);
+}
+
+#[test]
 fn an_existing_node_is_kept_replaced_or_an_error() {
     let (storage, _) = store(&[("zarr.json", GROUP)]);
     let root = open(&storage);
@@ -156,12 +183,16 @@ fn an_existing_node_is_kept_replaced_or_an_error() {
     array.write(.., &[1, 2, 3, 4]).unwrap();
     assert_eq!(root.create_array("x", array_meta()).unwrap_err().kind(), Kind::Exists);
     assert_eq!(root.create_group("x").unwrap_err().kind(), Kind::Exists);
-    let again = root.create_array_with("x", array_meta(), ExistingNode::Open).unwrap();
+    let again = root
+        .create_array_with("x", array_meta(), &CreateOptions::new().existing(ExistingNode::Open))
+        .unwrap();
     assert_eq!(again.read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
     let e =
         root.create_group_with("x", GroupMeta::new(root.format()).unwrap(), ExistingNode::Open).unwrap_err();
     assert_eq!(e.kind(), Kind::Exists, "another kind of node");
-    let new = root.create_array_with("x", array_meta(), ExistingNode::Replace).unwrap();
+    let new = root
+        .create_array_with("x", array_meta(), &CreateOptions::new().existing(ExistingNode::Replace))
+        .unwrap();
     assert_eq!(new.read::<i32>(..).unwrap().as_slice(), [7; 4]);
 }
 

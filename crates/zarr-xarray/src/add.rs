@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::OpenOptions;
+use zarr_array::{Array, OpenOptions};
 use zarr_meta::json::Object;
 
 use crate::dataset::Dataset;
@@ -85,13 +85,8 @@ impl Dataset {
             let prefix =
                 group.prefix().child(&name).map_err(|error| XarrayError::invalid(error.to_string()))?;
             let meta = ready.meta.clone();
-            let array = OpenOptions::new().with_metadata(
-                group.store().clone(),
-                prefix,
-                meta,
-                Vec::new(),
-                group.registry(),
-            )?;
+            let (storage, options) = (group.store().clone(), OpenOptions::new());
+            let array = Array::from_metadata(storage, prefix, meta, Vec::new(), group.registry(), &options)?;
             ready.write(&array).await
         };
         let meta = written.await.map_err(|error| error.with_variable(&name))?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::traits::Prefix;
-use zarr_array::{ArrayError, ExistingNode, Limits, OpenOptions, Registry, Storage};
+use zarr_array::{Array, ArrayError, ExistingNode, Limits, OpenOptions, Registry, Storage};
 use zarr_hierarchy::{Format, Group, GroupMeta, GroupOptions};
 use zarr_meta::json::{Object, Value};
 use zarr_meta::{Ignore, NodeMeta};
@@ -240,8 +240,8 @@ impl Dataset {
         let (attributes, ready) = new.encoded(registry)?;
         let meta = GroupMeta::new(new.format).and_then(|meta| meta.with_attributes(attributes.to_value()));
         let meta = meta.map_err(|error| XarrayError::invalid(error.to_string()))?;
-        let options = GroupOptions::new();
-        let mut group = options.create(storage, path, meta, new.existing, registry).await?;
+        let options = GroupOptions::new().existing(new.existing);
+        let mut group = Group::create_with(storage, path, meta, registry, &options).await?;
         write(&group, Vec::new(), ready).await?;
         group.consolidate().await?;
         Self::open(group).await
@@ -262,8 +262,8 @@ pub(crate) async fn write(
             let prefix = Prefix::of_node(&format!("{}/{name}", group.path().trim_end_matches('/')));
             let prefix = prefix.map_err(ArrayError::from)?;
             let (storage, meta) = (group.storage().clone(), ready.meta.clone());
-            let array =
-                OpenOptions::new().with_metadata(storage, prefix, meta, Vec::new(), group.registry())?;
+            let options = OpenOptions::new();
+            let array = Array::from_metadata(storage, prefix, meta, Vec::new(), group.registry(), &options)?;
             ready.write(&array).await.map(drop)
         };
         written.await.map_err(|error: XarrayError| error.with_variable(&name))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use zarr_conformance::instruments::{Counting, Network, RequestCounts, Simulated};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::{Cpu, DataType, NdVec, Storage, standard};
-use zarr_hierarchy::{ArrayMeta, ExistingNode, Format, GroupMeta, GroupOptions};
+use zarr_hierarchy::{ArrayMeta, Format, GroupMeta, GroupOptions};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::{DataTree, Dataset};
 use zarr_xarray::{Append, Encoding, Labels, NewDataset, NewVariable, Positions, XarrayResult};
@@ -48,7 +48,7 @@ fn stored(format: Format, consolidated: bool) -> Storage {
 
 fn create(storage: &Storage, format: Format) -> Group {
     let (meta, options) = (GroupMeta::new(format).unwrap(), GroupOptions::new());
-    Group::create_with(storage.clone(), "/", meta, ExistingNode::Fail, &standard(), &options).unwrap()
+    Group::create_with(storage.clone(), "/", meta, &standard(), &options).unwrap()
 }
 
 fn array(

@@ -12,14 +12,14 @@ use crate::node;
 use crate::node::{ConsolidatedPolicy, ExistingNode, Writing};
 use crate::values::NdVec;
 
-/// Options for creating an array.
+/// Options for creating an array with [`Array::create_with`].
 ///
 /// ```
 /// # use zarr_array::{Array, ArrayMeta, ArrayResult, CreateOptions, ExistingNode, Registry, Storage};
 /// # async fn example(storage: Storage, meta: ArrayMeta, registry: &Registry) -> ArrayResult<()> {
 /// // Any number of processes may run this at once, and all get the same array.
 /// let options = CreateOptions::new().existing(ExistingNode::Open);
-/// let array = options.create(storage, "/t2m", meta, registry).await?;
+/// let array = Array::create_with(storage, "/t2m", meta, registry, &options).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -27,7 +27,8 @@ use crate::values::NdVec;
 pub struct CreateOptions {
     existing: ExistingNode,
     takes_chunks: bool,
-    writing: Writing,
+    consolidated: Option<ConsolidatedPolicy>,
+    limits: Option<Limits>,
 }
 
 impl CreateOptions {
@@ -56,64 +57,28 @@ impl CreateOptions {
     /// Sets what happens to consolidated metadata in parent groups.
     #[must_use]
     pub fn consolidated(mut self, consolidated: ConsolidatedPolicy) -> Self {
-        self.writing.consolidated = consolidated;
+        self.consolidated = Some(consolidated);
         self
     }
 
     /// Sets the limits on the memory and work that stored data may demand.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.writing.limits = limits;
+        self.limits = Some(limits);
         self
     }
 
-    /// Creates the array at `path`.
-    ///
-    /// # Errors
-    /// As [`Array::create`].
-    pub async fn create(
-        &self,
-        storage: impl Into<Storage>,
-        path: &str,
-        meta: ArrayMeta,
-        registry: &Registry,
-    ) -> ArrayResult<Array> {
-        self.make(storage.into(), Prefix::of_node(path)?, meta, registry).await
+    /// Sets what is not set yet of consolidated metadata and limits to that of `writing`.
+    #[must_use]
+    pub fn or(mut self, writing: &Writing) -> Self {
+        self.consolidated.get_or_insert(writing.consolidated);
+        self.limits.get_or_insert_with(|| writing.limits.clone());
+        self
     }
 
-    /// Checks whether the metadata of an array can be stored at `path`, as [`create`](Self::create) does before it writes.
-    /// Makes no request.
-    ///
-    /// # Errors
-    /// When `registry` does not know a codec, data type or grid of `meta`, or a configuration is invalid.
-    pub fn check(
-        &self,
-        storage: &Storage,
-        path: &str,
-        meta: &ArrayMeta,
-        registry: &Registry,
-    ) -> ArrayResult<()> {
-        self.checked(storage, path, meta, registry).map(drop)
-    }
-
-    /// Checks that no chunks are stored at `path`, as [`create`](Self::create) does before it writes, unless the array
-    /// [takes](Self::take_chunks) them. Makes one listing.
-    ///
-    /// # Errors
-    /// [`Exists`](ArrayErrorKind::Exists) if there are chunks without an array; as [`check`](Self::check); and those of the
-    /// store.
-    pub async fn check_no_chunks(
-        &self,
-        storage: &Storage,
-        path: &str,
-        meta: &ArrayMeta,
-        registry: &Registry,
-    ) -> ArrayResult<()> {
-        let array = self.checked(storage, path, meta, registry)?;
-        match self.takes_chunks {
-            true => Ok(()),
-            false => array.check_no_chunks().await.map_err(|e| e.in_array(array.path())),
-        }
+    fn writing(&self) -> Writing {
+        let (consolidated, limits) = (self.consolidated.unwrap_or_default(), self.limits.clone());
+        Writing { consolidated, limits: limits.unwrap_or_default(), ..Writing::default() }
     }
 
     /// Returns the handle of a new array at `path`.
@@ -151,7 +116,7 @@ impl CreateOptions {
     }
 
     fn opening(&self) -> OpenOptions {
-        OpenOptions::new().limits(self.writing.limits.clone())
+        OpenOptions::new().limits(self.limits.clone().unwrap_or_default())
     }
 
     /// Makes all checks before it deletes an existing node. A wall (decision 0026).
@@ -166,13 +131,13 @@ impl CreateOptions {
         let made = async move {
             let node = NodeMeta::Array(meta.clone());
             let array = self.resolve(&storage, prefix.clone(), meta, registry)?;
-            let is_same =
-                |there: &ArrayMeta| same_array(there, array.metadata(), registry, &self.writing.limits);
+            let how = self.writing();
+            let is_same = |there: &ArrayMeta| same_array(there, array.metadata(), registry, &how.limits);
             // A node that is there decides by itself, and `Replace` looks for all objects.
             if self.existing == ExistingNode::Fail && !self.takes_chunks {
-                array.check_no_chunks().await?;
+                array.check_unoccupied().await?;
             }
-            let array = match node::create(&storage, &prefix, &node, self.existing, &self.writing).await? {
+            let array = match node::create(&storage, &prefix, &node, self.existing, &how).await? {
                 None => array,
                 Some(NodeMeta::Array(there)) if is_same(&there) => {
                     self.opening().resolve(storage, prefix, there, registry, Vec::new())?
@@ -181,7 +146,7 @@ impl CreateOptions {
                     return Err(ArrayError::new(ArrayErrorKind::Exists, "another node exists already"));
                 }
             };
-            Ok(array.with_consolidated(self.writing.consolidated))
+            Ok(array.with_consolidated(how.consolidated))
         };
         Box::pin(async move { made.await.map_err(|e: ArrayError| e.in_array(&path)) })
     }
@@ -210,7 +175,57 @@ impl Array {
         meta: ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<Self> {
-        CreateOptions::new().create(storage, path, meta, registry).await
+        Self::create_with(storage, path, meta, registry, &CreateOptions::new()).await
+    }
+
+    /// Creates an array at `path` with options: what happens to an existing node, to stored chunks and to consolidated
+    /// metadata, limits.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub async fn create_with(
+        storage: impl Into<Storage>,
+        path: &str,
+        meta: ArrayMeta,
+        registry: &Registry,
+        options: &CreateOptions,
+    ) -> ArrayResult<Self> {
+        options.make(storage.into(), Prefix::of_node(path)?, meta, registry).await
+    }
+
+    /// Checks whether the metadata of an array can be stored at `path`, as [`create_with`](Self::create_with) does before it
+    /// writes. Makes no request.
+    ///
+    /// # Errors
+    /// When `registry` does not know a codec, data type or grid of `meta`, or a configuration is invalid.
+    pub fn check_new(
+        storage: &Storage,
+        path: &str,
+        meta: &ArrayMeta,
+        registry: &Registry,
+        options: &CreateOptions,
+    ) -> ArrayResult<()> {
+        options.checked(storage, path, meta, registry).map(drop)
+    }
+
+    /// Checks that no chunks are stored at `path`, as [`create_with`](Self::create_with) does before it writes, unless the
+    /// array [takes](CreateOptions::take_chunks) them. Makes one listing.
+    ///
+    /// # Errors
+    /// [`Exists`](ArrayErrorKind::Exists) if there are chunks without an array; as [`check_new`](Self::check_new); and
+    /// those of the store.
+    pub async fn check_no_chunks(
+        storage: &Storage,
+        path: &str,
+        meta: &ArrayMeta,
+        registry: &Registry,
+        options: &CreateOptions,
+    ) -> ArrayResult<()> {
+        let array = options.checked(storage, path, meta, registry)?;
+        match options.takes_chunks {
+            true => Ok(()),
+            false => array.check_unoccupied().await.map_err(|e| e.in_array(array.path())),
+        }
     }
 
     /// Creates an array at `path` that holds `values`, with the defaults of
@@ -250,6 +265,7 @@ impl Array {
         meta: ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<Self> {
-        CreateOptions::new().existing(ExistingNode::Replace).create(storage, path, meta, registry).await
+        let options = CreateOptions::new().existing(ExistingNode::Replace);
+        Self::create_with(storage, path, meta, registry, &options).await
     }
 }

@@ -15,12 +15,13 @@ use crate::node;
 use crate::node::ConsolidatedPolicy;
 use crate::settings::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 
-/// Options for opening an array.
+/// Options for opening an array with [`Array::open_with`].
 ///
 /// ```
 /// # use zarr_array::{Array, ArrayResult, OpenOptions, Registry, Storage};
 /// # async fn example(storage: Storage, registry: &Registry) -> ArrayResult<()> {
-/// let array = OpenOptions::new().strict(true).open(storage, "/t2m", registry).await?;
+/// let options = OpenOptions::new().strict(true);
+/// let array = Array::open_with(storage, "/t2m", registry, &options).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -67,9 +68,10 @@ impl OpenOptions {
     /// default of the format, such an array seems to hold only fill values.
     ///
     /// ```
-    /// # use zarr_array::{ArrayResult, OpenOptions, Registry, Storage};
+    /// # use zarr_array::{Array, ArrayResult, OpenOptions, Registry, Storage};
     /// # async fn example(storage: Storage, registry: &Registry) -> ArrayResult<()> {
-    /// let array = OpenOptions::new().separator('/').open(storage, "/t2m", registry).await?;
+    /// let options = OpenOptions::new().separator('/');
+    /// let array = Array::open_with(storage, "/t2m", registry, &options).await?;
     /// # Ok(())
     /// # }
     /// ```
@@ -79,23 +81,8 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the array at `path`. An array of format 3 takes one request; an array of format 2 takes one more round of
-    /// concurrent requests.
-    ///
-    /// # Errors
-    /// As [`Array::open`].
-    pub async fn open(
-        &self,
-        storage: impl Into<Storage>,
-        path: &str,
-        registry: &Registry,
-    ) -> ArrayResult<Array> {
-        let prefix = Prefix::of_node(path)?;
-        self.open_at(storage.into(), prefix, registry).await
-    }
-
     /// Opens the array at `prefix`. A wall (decision 0026).
-    fn open_at<'a>(
+    fn read_at<'a>(
         &'a self,
         storage: Storage,
         prefix: Prefix,
@@ -110,7 +97,7 @@ impl OpenOptions {
                     None => not_found(node::absent("array", self.format)),
                     Some((NodeMeta::Group(_), _)) => not_found("there is a group, not an array".to_owned()),
                     Some((NodeMeta::Array(meta), diagnostics)) => {
-                        self.with_metadata(storage.clone(), prefix, meta, diagnostics, registry)
+                        self.open_known(storage.clone(), prefix, meta, diagnostics, registry)
                     }
                 }
             };
@@ -118,13 +105,10 @@ impl OpenOptions {
         })
     }
 
-    /// Opens the array at `prefix` from metadata that was read before. Makes no request.
-    ///
-    /// # Errors
-    /// As [`Array::open`], without those of the store.
-    pub fn with_metadata(
+    /// Opens the array at `prefix` from metadata that was read before.
+    pub(crate) fn open_known(
         &self,
-        storage: impl Into<Storage>,
+        storage: Storage,
         prefix: Prefix,
         meta: ArrayMeta,
         diagnostics: Vec<Diagnostic>,
@@ -132,7 +116,7 @@ impl OpenOptions {
     ) -> ArrayResult<Array> {
         let path = prefix.node_path();
         let document = meta.format().array_document().as_str();
-        let resolved = self.resolve(storage.into(), prefix, meta, registry, diagnostics);
+        let resolved = self.resolve(storage, prefix, meta, registry, diagnostics);
         resolved.map_err(|e| e.in_document(document).in_array(&path))
     }
 
@@ -195,7 +179,7 @@ impl OpenOptions {
 
 impl Array {
     /// Opens the array at `path` (`/`, `a/b`, `/a/b`). Deviations from the specification that do no harm are tolerated
-    /// and listed by [`diagnostics`](Self::diagnostics). [`OpenOptions`] changes that.
+    /// and listed by [`diagnostics`](Self::diagnostics). [`open_with`](Self::open_with) changes that.
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult, Storage, standard};
@@ -211,6 +195,48 @@ impl Array {
     /// its document is invalid; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a
     /// codec, data type or grid of the array; and those of the store.
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> ArrayResult<Self> {
-        OpenOptions::new().open(storage, path, registry).await
+        Self::open_with(storage, path, registry, &OpenOptions::new()).await
+    }
+
+    /// Opens the array at `path` with options: strictness, limits, the format, the separator of chunk keys.
+    ///
+    /// Costs one request for an array of format 3. Without a stated format, an array of format 2 costs two more
+    /// concurrent requests.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_with(
+        storage: impl Into<Storage>,
+        path: &str,
+        registry: &Registry,
+        options: &OpenOptions,
+    ) -> ArrayResult<Self> {
+        options.read_at(storage.into(), Prefix::of_node(path)?, registry).await
+    }
+
+    /// Opens the array at `prefix` from metadata that was read before, with the diagnostics of that read. Makes no request.
+    ///
+    /// ```
+    /// # use zarr_array::traits::Prefix;
+    /// # use zarr_array::{Array, ArrayMeta, ArrayResult, DataType, OpenOptions, Storage, standard};
+    /// # let storage = Storage::from(zarr_store::MemoryStore::new());
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Float32).chunks([2, 3]).build()?;
+    /// let (prefix, options) = (Prefix::of_node("/t2m")?, OpenOptions::new());
+    /// let array = Array::from_metadata(storage, prefix, meta, Vec::new(), &standard(), &options)?;
+    /// assert_eq!(array.shape(), [4, 6]);
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), without those of the store.
+    pub fn from_metadata(
+        storage: impl Into<Storage>,
+        prefix: Prefix,
+        meta: ArrayMeta,
+        diagnostics: Vec<Diagnostic>,
+        registry: &Registry,
+        options: &OpenOptions,
+    ) -> ArrayResult<Self> {
+        options.open_known(storage.into(), prefix, meta, diagnostics, registry)
     }
 }

@@ -315,7 +315,7 @@ impl Array {
     }
 
     /// Fails if chunks are stored although there is no array: its elements would be theirs.
-    pub(crate) async fn check_no_chunks(&self) -> ArrayResult<()> {
+    pub(crate) async fn check_unoccupied(&self) -> ArrayResult<()> {
         let core = &*self.core;
         if !core.storage.capabilities().list {
             return Ok(());

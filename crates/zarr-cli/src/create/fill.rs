@@ -68,15 +68,15 @@ fn make(
     reader: &Reader,
 ) -> Result<(), Failure> {
     let (options, registry) = (CreateOptions::new().take_chunks(true), registry());
-    options.check(storage, &place.path, &meta, &registry)?;
-    let growing = OpenOptions::new().with_metadata(
+    Array::check_new(storage, &place.path, &meta, &registry, &options)?;
+    let growing = Array::from_metadata(
         storage.clone(),
         prefix.clone(),
         meta.clone(),
         Vec::new(),
         &registry,
+        &OpenOptions::new(),
     )?;
-    let growing = Array::from(growing);
     let picks: Vec<Pick> = growing.shape().iter().map(|length| Pick::range(0..*length)).collect();
     let progress = Progress::new(reader.bytes(), false);
     reader.write(&growing, &picks, |bytes| progress.add(bytes))?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use zarr_array::{Registry, Storage};
+use zarr_hierarchy::{Group, GroupOptions};
 use zarr_meta::{GroupMeta, NodeMeta, path};
 
 use crate::error::{XarrayError, XarrayResult};
@@ -63,8 +64,8 @@ impl DataTree {
             return Err(XarrayError::invalid(format!("{name:?} is the path of a variable and of a group")));
         }
         let Some((existing, meta)) = first else { return Err(XarrayError::invalid("the tree has no root")) };
-        let options = zarr_hierarchy::GroupOptions::new();
-        let mut group = options.create(storage, path, meta, existing, registry).await?;
+        let options = GroupOptions::new().existing(existing);
+        let mut group = Group::create_with(storage, path, meta, registry, &options).await?;
         write(&group, groups, arrays).await?;
         group.consolidate().await?;
         Self::open(group).await

@@ -16,7 +16,8 @@ pub(crate) async fn open(row: &Value) -> XarrayResult<Group> {
         Some(false) => UseConsolidated::Ignore,
     };
     let storage = store(row["store"].as_str().unwrap());
-    let root = GroupOptions::new().use_consolidated(consolidated).open(storage, "/", &standard()).await?;
+    let how = GroupOptions::new().use_consolidated(consolidated);
+    let root = Group::open_with(storage, "/", &standard(), &how).await?;
     match row.get("group").or(options.get("group")).and_then(Value::as_str) {
         Some(path) => Ok(root.group(path).await?),
         None => Ok(root),

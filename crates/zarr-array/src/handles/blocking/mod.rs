@@ -16,8 +16,8 @@ use zarr_meta::json::Object;
 use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_strided::Plain;
 use zarr_traits::{
-    ChunkGrid, DataType, Fetching, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
-    block_on, update::InnerOrder,
+    ChunkGrid, DataType, Fetching, FillValue, Key, KeyEncoding, Limits, Prefix, Registry, Storage,
+    StoreResult, block_on, update::InnerOrder,
 };
 
 use crate::cpu::Cpu;
@@ -87,14 +87,29 @@ impl Array {
     /// Opens the array at `path` with options: strictness, limits, the format, the separator of chunk keys.
     ///
     /// # Errors
-    /// As [`OpenOptions::open`].
+    /// As [`zarr_array::Array::open_with`](crate::Array::open_with).
     pub fn open_with(
         storage: impl Into<Storage>,
         path: &str,
         registry: &Registry,
         options: &OpenOptions,
     ) -> ArrayResult<Self> {
-        block_on(options.open(storage, path, registry)).map(Self::from)
+        block_on(crate::Array::open_with(storage, path, registry, options)).map(Self::from)
+    }
+
+    /// Opens the array at `prefix` from metadata that was read before, with the diagnostics of that read. Makes no request.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::from_metadata`](crate::Array::from_metadata).
+    pub fn from_metadata(
+        storage: impl Into<Storage>,
+        prefix: Prefix,
+        meta: ArrayMeta,
+        diagnostics: Vec<Diagnostic>,
+        registry: &Registry,
+        options: &OpenOptions,
+    ) -> ArrayResult<Self> {
+        crate::Array::from_metadata(storage, prefix, meta, diagnostics, registry, options).map(Self::from)
     }
 
     /// Creates an array at `path` and writes its metadata, but no chunk. Missing parent groups are created first.
@@ -119,10 +134,11 @@ impl Array {
         block_on(crate::Array::create(storage, path, meta, registry)).map(Self::from)
     }
 
-    /// Creates an array at `path` with options: what happens to an existing node and to consolidated metadata, limits.
+    /// Creates an array at `path` with options: what happens to an existing node, to stored chunks and to consolidated
+    /// metadata, limits.
     ///
     /// # Errors
-    /// As [`CreateOptions::create`].
+    /// As [`zarr_array::Array::create_with`](crate::Array::create_with).
     pub fn create_with(
         storage: impl Into<Storage>,
         path: &str,
@@ -130,7 +146,36 @@ impl Array {
         registry: &Registry,
         options: &CreateOptions,
     ) -> ArrayResult<Self> {
-        block_on(options.create(storage, path, meta, registry)).map(Self::from)
+        block_on(crate::Array::create_with(storage, path, meta, registry, options)).map(Self::from)
+    }
+
+    /// Checks whether the metadata of an array can be stored at `path`, as [`create_with`](Self::create_with) does before it
+    /// writes. Makes no request.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::check_new`](crate::Array::check_new).
+    pub fn check_new(
+        storage: &Storage,
+        path: &str,
+        meta: &ArrayMeta,
+        registry: &Registry,
+        options: &CreateOptions,
+    ) -> ArrayResult<()> {
+        crate::Array::check_new(storage, path, meta, registry, options)
+    }
+
+    /// Checks that no chunks are stored at `path`, as [`create_with`](Self::create_with) does before it writes.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::check_no_chunks`](crate::Array::check_no_chunks).
+    pub fn check_no_chunks(
+        storage: &Storage,
+        path: &str,
+        meta: &ArrayMeta,
+        registry: &Registry,
+        options: &CreateOptions,
+    ) -> ArrayResult<()> {
+        block_on(crate::Array::check_no_chunks(storage, path, meta, registry, options))
     }
 
     /// Creates an array at `path` that holds `values` in their shape; a slice has one dimension. It has the defaults of
