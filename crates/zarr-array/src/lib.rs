@@ -15,7 +15,7 @@ mod values;
 pub use zarr_engine::run::{Amount, Progress, Spawn, clock};
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format, codecs, types as data_types};
 pub use zarr_traits::{
-    self as traits, DataType, Fetching, FillValue, Limits, Region, Registry, Storage, block_on,
+    self as traits, DataType, Fetching, FillValue, Limits, Located, Region, Registry, Storage, block_on,
     update::InnerOrder,
 };
 

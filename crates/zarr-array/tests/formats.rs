@@ -4,8 +4,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Ignore};
 use zarr_array::traits::{Key, Prefix, block_on};
 use zarr_array::{
-    ArrayErrorKind, ArrayMeta, CreateOptions, DataType, ExistingNode, Format, Limits, OpenOptions, Storage,
-    standard,
+    ArrayErrorKind, ArrayMeta, CreateOptions, DataType, ExistingNode, Format, Limits, Located, OpenOptions,
+    Storage, standard,
 };
 use zarr_store::MemoryStore;
 
@@ -214,4 +214,22 @@ fn concurrent_calls_to_open_or_create_get_the_same_array() {
     });
     let array = Array::open(storage, "a/b/x", &standard()).unwrap();
     assert_eq!(array.read::<i32>(..).unwrap().as_slice(), [7; 4]);
+}
+
+#[test]
+fn a_url_names_the_format_of_the_array_that_is_opened() {
+    let storage = storage();
+    block_on(storage.put(&Key::new("x/.zarray").unwrap(), ARRAY2)).unwrap();
+    let meta = ArrayMeta::builder([3], DataType::Int32).build().unwrap();
+    let beside = Storage::from(MemoryStore::new());
+    Array::create(beside.clone(), "x", meta, &standard()).unwrap();
+    let document = block_on(beside.get(&Key::new("x/zarr.json").unwrap(), 10_000)).unwrap().unwrap();
+    block_on(storage.put(&Key::new("x/zarr.json").unwrap(), document)).unwrap();
+    let open = |format| Array::open_at(&Located::new(storage.clone(), "/x", format), &standard());
+    let format = |format| open(format).unwrap().metadata().format();
+    assert_eq!([None, Some(3), Some(2)].map(format), [Format::V3, Format::V3, Format::V2]);
+    let e = open(Some(9)).unwrap_err();
+    assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{e}");
+    let e = Array::open_at(&Located::new(beside, "/x", Some(2)), &standard()).unwrap_err();
+    assert_eq!(e.kind(), ArrayErrorKind::NotFound, "{e}");
 }

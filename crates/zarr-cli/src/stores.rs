@@ -119,8 +119,9 @@ impl Stores {
     }
 
     fn located(&self, url: &str, access: &Access) -> Result<Located, Failure> {
-        let located = block_on(self.schemes.open(url, access)).map_err(|e| self.unopened(url, &e))?;
-        Ok(Located { storage: self.layered(located.storage), ..located })
+        let mut located = block_on(self.schemes.open(url, access)).map_err(|e| self.unopened(url, &e))?;
+        located.storage = self.layered(located.storage);
+        Ok(located)
     }
 
     /// Returns the storage of a directory, confined if that is asked for. Its requests are traced, if a trace is wanted.

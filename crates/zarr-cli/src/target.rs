@@ -106,7 +106,7 @@ impl Target {
     /// Returns the place that a URL names, whether or not a node is there.
     pub(crate) fn place(url: &str, stores: &Stores) -> Result<Self, Failure> {
         let (store, ..) = split_node(url);
-        let Located { storage, node, format } = stores.open(url)?;
+        let Located { storage, node, format, .. } = stores.open(url)?;
         let format = format.and_then(Format::of);
         let (root, store) = (directory_of(store), shown(store));
         Ok(Self { storage, path: node, store, root, format, documents: None })

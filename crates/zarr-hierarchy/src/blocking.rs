@@ -7,7 +7,7 @@ use zarr_array::meta::consolidated::Difference;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{CreateOptions, Diagnostic, ExistingNode, Format, Registry, Storage, block_on};
+use zarr_array::{CreateOptions, Diagnostic, ExistingNode, Format, Located, Registry, Storage, block_on};
 
 use crate::child::Child;
 use crate::consolidate::{Report, UnresolvedArrays};
@@ -93,6 +93,14 @@ impl Group {
         options: &GroupOptions,
     ) -> HierarchyResult<Self> {
         block_on(crate::Group::open_with(storage, path, registry, options)).map(Self)
+    }
+
+    /// Opens the group that a URL names, in the format that the URL asks for, if any.
+    ///
+    /// # Errors
+    /// As [`zarr_hierarchy::Group::open_at`](crate::Group::open_at).
+    pub fn open_at(located: &Located, registry: &Registry) -> HierarchyResult<Self> {
+        block_on(crate::Group::open_at(located, registry)).map(Self)
     }
 
     /// Creates a group of format 3 without attributes at `path`. Missing parent groups are created first.

@@ -7,7 +7,7 @@ use zarr_array::meta::json::Object;
 use zarr_array::meta::path::normalize;
 use zarr_array::meta::{GroupMeta, Ignore, NodeMeta, Sink, Strict};
 use zarr_array::traits::{Prefix, store::Drive};
-use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node};
+use zarr_array::{Array, Diagnostic, Format, Located, OpenOptions, Registry, Storage, node};
 use zarr_engine::Gate;
 use zarr_store::Consolidated;
 
@@ -96,6 +96,26 @@ impl Group {
         let implicit = options.format.unwrap_or(Format::V3);
         let opened = options.read_at(storage, &prefix, registry, options.format, implicit).await;
         opened.map_err(|e| e.at(&prefix.node_path()))
+    }
+
+    /// Opens the group that a URL names, in the format that the URL asks for, if any.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{Group, HierarchyResult, zarr_array::Registry};
+    /// # use zarr_store::Schemes;
+    /// # async fn example(schemes: Schemes, registry: &Registry) -> HierarchyResult<()> {
+    /// let located = schemes.open("s3://bucket/weather.zarr|zarr3:surface", &zarr_store::Access::new()).await?;
+    /// let surface = Group::open_at(&located, registry).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) if this crate does not know the
+    /// format.
+    pub async fn open_at(located: &Located, registry: &Registry) -> HierarchyResult<Self> {
+        let options = GroupOptions::new().format(node::format_at(located)?);
+        Self::open_with(located.storage.clone(), &located.node, registry, &options).await
     }
 
     /// Returns the prefix of the node at a path relative to this group. The empty path is the group itself.

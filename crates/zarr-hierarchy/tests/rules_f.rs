@@ -8,7 +8,7 @@ use crate::common::{
 use zarr_hierarchy::blocking::{Group, copy, erase};
 use zarr_hierarchy::zarr_array::meta::Code;
 use zarr_hierarchy::zarr_array::traits::block_on;
-use zarr_hierarchy::zarr_array::{ConsolidatedPolicy, CreateOptions, Limits, NdVec, standard};
+use zarr_hierarchy::zarr_array::{ConsolidatedPolicy, CreateOptions, Limits, Located, NdVec, standard};
 use zarr_hierarchy::{
     ChildState, CopyOptions, EraseOptions, ExistingNode, Formats, GroupMeta, GroupOptions,
     HierarchyErrorKind as Kind, ImplicitGroups, NodeMeta, UseConsolidated,
@@ -677,4 +677,14 @@ fn stale_consolidated_metadata_is_reported_as_an_error() {
     assert!(e.to_string().contains("\".zmetadata\" is stale"), "{e}");
     assert!(text(&storage, "a/.zattrs").contains("\"n\""), "the change itself was applied");
     assert_eq!(text(&storage, ".zmetadata"), unknown);
+}
+
+#[test]
+fn a_url_names_the_format_of_the_group_that_is_opened() {
+    let (storage, _) = store(&[("g/zarr.json", GROUP), ("g/.zgroup", GROUP2), ("h/.zgroup", GROUP2)]);
+    let open = |path: &str, format| Group::open_at(&Located::new(storage.clone(), path, format), &standard());
+    let format = |format| open("/g", format).unwrap().format().number();
+    assert_eq!([None, Some(3), Some(2)].map(format), [3, 3, 2]);
+    assert_eq!(open("/h", Some(3)).unwrap_err().kind(), Kind::NotFound);
+    assert_eq!(open("/h", Some(7)).unwrap_err().kind(), Kind::Unsupported);
 }

@@ -21,8 +21,7 @@ pub use cache::{CacheCounts, CacheOptions, Cached};
 pub use consolidated::Consolidated;
 pub use durability::Durability;
 pub use location::{
-    Access, Located, OpenAdapter, OpenRoot, OpenRootShared, PathEncoding, Scheme, Schemes, names_of,
-    split_node,
+    Access, OpenAdapter, OpenRoot, OpenRootShared, PathEncoding, Scheme, Schemes, names_of, split_node,
 };
 pub use memory::MemoryStore;
 pub use pause::pause;
@@ -32,3 +31,4 @@ pub use scheme::SCHEMES;
 pub use trace::{Trace, TracedRequest, Underway};
 pub use traced::Traced;
 pub use url::{percent_decoded, redacted, scheme_of, split_adapters};
+pub use zarr_traits::Located;

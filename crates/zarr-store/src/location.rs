@@ -16,7 +16,7 @@ use crate::durability::Durability;
 use crate::redirects::Redirects;
 use crate::trace::Trace;
 use crate::url::{percent_decoded, redacted, scheme_of, split_adapters};
-use zarr_traits::{BoxFuture, Key, Storage, StoreError, StoreErrorKind, StoreResult};
+use zarr_traits::{BoxFuture, Key, Located, Storage, StoreError, StoreErrorKind, StoreResult};
 
 /// A scheme of URLs, and what opens its stores.
 #[derive(Clone)]
@@ -291,17 +291,6 @@ impl fmt::Debug for Access {
 #[derive(Debug, Clone, Default)]
 pub struct Schemes(BTreeMap<String, Scheme>);
 
-/// An opened location.
-#[derive(Debug, Clone)]
-pub struct Located {
-    /// The store. Its root is the place that the text names.
-    pub storage: Storage,
-    /// The path of the node in the store: `/`, unless the text ends in a format with a path (`|zarr3:a/b`).
-    pub node: String,
-    /// The requested format, 2 or 3, if any.
-    pub format: Option<u8>,
-}
-
 /// The names of formats, which can only come last.
 const FORMATS: [(&str, Option<u8>); 3] = [("zarr", None), ("zarr2", Some(2)), ("zarr3", Some(3))];
 
@@ -343,7 +332,7 @@ impl Schemes {
                 return Err(StoreError::new(StoreErrorKind::Unsupported, message));
             }
         };
-        Ok(Located { storage, node, format })
+        Ok(Located::new(storage, node, format))
     }
 
     fn find(&self, name: &str) -> StoreResult<&Scheme> {

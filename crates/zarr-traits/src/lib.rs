@@ -41,6 +41,6 @@ pub use limits::Limits;
 pub use range::{ByteRange, Fetching, Span};
 pub use region::Region;
 pub use scratch::{Buffer, Scratch};
-pub use storage::{Reply, Storage, StoreId};
+pub use storage::{Located, Reply, Storage, StoreId};
 pub use transformer::StorageTransformer;
 pub use version::Version;

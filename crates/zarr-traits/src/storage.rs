@@ -43,6 +43,25 @@ struct Inner {
     by_key: Slots,
 }
 
+/// A store and a node in it: what the URL of a node names.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Located {
+    /// The store. Its root is the place that the URL names.
+    pub storage: Storage,
+    /// The path of the node in the store: `/`, unless the URL ends in a format with a path (`|zarr3:a/b`).
+    pub node: String,
+    /// The number of the format that the URL asks for, if any.
+    pub format: Option<u8>,
+}
+
+impl Located {
+    /// Returns the node at a path of a store, in this format or in any.
+    pub fn new(storage: impl Into<Storage>, node: impl Into<String>, format: Option<u8>) -> Self {
+        Self { storage: storage.into(), node: node.into(), format }
+    }
+}
+
 /// The identity of the store of a [`Storage`]. It does not keep the store alive, and no other store gets it later. Each
 /// default value is a new identity.
 #[derive(Clone, Default)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::strided::Plain;
-use zarr_array::{Element, NdVec, Registry, Storage, block_on};
+use zarr_array::{Element, Located, NdVec, Registry, Storage, block_on};
 use zarr_hierarchy::{Group, blocking};
 use zarr_meta::ArrayMeta;
 use zarr_meta::json::Object;
@@ -50,6 +50,14 @@ impl Dataset {
     /// As [`zarr_xarray::Dataset::open`](crate::Dataset::open).
     pub fn open(group: blocking::Group) -> XarrayResult<Self> {
         block_on(crate::Dataset::open(group.into_async())).map(Self::from)
+    }
+
+    /// Opens the group that a URL names as a dataset, in the format that the URL asks for, if any.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::open_at`](crate::Dataset::open_at).
+    pub fn open_at(located: &Located, registry: &Registry) -> XarrayResult<Self> {
+        block_on(crate::Dataset::open_at(located, registry)).map(Self::from)
     }
 
     /// Opens a group as a dataset with options.
@@ -284,6 +292,14 @@ impl DataTree {
     /// As [`zarr_xarray::DataTree::open`](crate::DataTree::open).
     pub fn open(group: blocking::Group) -> XarrayResult<Self> {
         block_on(crate::DataTree::open(group.into_async())).map(Self)
+    }
+
+    /// Opens the group that a URL names and all groups below it, in the format that the URL asks for, if any.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::DataTree::open_at`](crate::DataTree::open_at).
+    pub fn open_at(located: &Located, registry: &Registry) -> XarrayResult<Self> {
+        block_on(crate::DataTree::open_at(located, registry)).map(Self)
     }
 
     /// Opens a group and all groups below it with options.

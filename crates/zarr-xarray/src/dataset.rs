@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
+use zarr_array::{Located, Registry};
 use zarr_hierarchy::Group;
 use zarr_meta::json::Object;
 
@@ -55,6 +56,14 @@ impl Dataset {
     /// [`Access`](crate::XarrayErrorKind::Access) if the arrays cannot be listed.
     pub async fn open(group: Group) -> XarrayResult<Self> {
         Self::open_with(group, &DecodeOptions::default()).await
+    }
+
+    /// Opens the group that a URL names as a dataset, in the format that the URL asks for, if any.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open) and [`Group::open_at`].
+    pub async fn open_at(located: &Located, registry: &Registry) -> XarrayResult<Self> {
+        Self::open(Group::open_at(located, registry).await?).await
     }
 
     /// Opens a group as a dataset with options.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 use zarr_array::traits::BoxFuture;
+use zarr_array::{Located, Registry};
 use zarr_hierarchy::Group;
 
 use crate::conventions::DecodeOptions;
@@ -44,6 +45,14 @@ impl DataTree {
     /// As [`Dataset::open`], for the first dataset that fails.
     pub async fn open(group: Group) -> XarrayResult<Self> {
         Self::open_with(group, &DecodeOptions::default()).await
+    }
+
+    /// Opens the group that a URL names and all groups below it, in the format that the URL asks for, if any.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open) and [`Group::open_at`].
+    pub async fn open_at(located: &Located, registry: &Registry) -> XarrayResult<Self> {
+        Self::open(Group::open_at(located, registry).await?).await
     }
 
     /// Opens a group and all groups below it with options.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use zarr_conformance::instruments::Counting;
-use zarr_hierarchy::zarr_array::{DataType, Limits, Storage, WriteElement, standard};
+use zarr_hierarchy::zarr_array::{DataType, Limits, Located, Storage, WriteElement, standard};
 use zarr_hierarchy::{ArrayMeta, GroupOptions, blocking::Group};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::{DataTree, Dataset};
@@ -292,4 +292,14 @@ fn futures_can_move_between_threads() {
 fn elements_become_an_array_of_ndarray() {
     let t = weather().open().variable("t").unwrap().read::<f64>().unwrap().into_ndarray();
     assert_eq!((t.shape(), t[[3, 2]]), (&[4, 3][..], 5.5));
+}
+
+#[test]
+fn a_url_names_the_dataset_and_its_format() {
+    let stored = Stored::new();
+    let located = |format| Located::new(stored.storage.clone(), "/", format);
+    assert_eq!(Dataset::open_at(&located(Some(3)), &standard()).unwrap().group().path(), "/");
+    assert_eq!(DataTree::open_at(&located(None), &standard()).unwrap().paths().count(), 1);
+    let e = Dataset::open_at(&located(Some(2)), &standard()).unwrap_err();
+    assert_eq!(e.kind(), XarrayErrorKind::Access, "{e}");
 }

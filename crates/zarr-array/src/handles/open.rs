@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
-use zarr_traits::{BoxFuture, Limits, Prefix, Registry, Storage, update::InnerOrder};
+use zarr_traits::{BoxFuture, Limits, Located, Prefix, Registry, Storage, update::InnerOrder};
 
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -212,6 +212,25 @@ impl Array {
         options: &OpenOptions,
     ) -> ArrayResult<Self> {
         options.read_at(storage.into(), Prefix::of_node(path)?, registry).await
+    }
+
+    /// Opens the array that a URL names, in the format that the URL asks for, if any.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, Registry};
+    /// # use zarr_store::Schemes;
+    /// # async fn example(schemes: Schemes, registry: &Registry) -> ArrayResult<()> {
+    /// let located = schemes.open("s3://bucket/weather.zarr|zarr3:t2m", &zarr_store::Access::new()).await?;
+    /// let t2m = Array::open_at(&located, registry).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Unsupported`](ArrayErrorKind::Unsupported) if this crate does not know the format.
+    pub async fn open_at(located: &Located, registry: &Registry) -> ArrayResult<Self> {
+        let options = OpenOptions::new().format(node::format_at(located)?);
+        Self::open_with(located.storage.clone(), &located.node, registry, &options).await
     }
 
     /// Opens the array at `prefix` from metadata that was read before, with the diagnostics of that read. Makes no request.

@@ -18,11 +18,11 @@ use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;
 use zarr_meta::{Diagnostic, DocumentName, Documents, Format, NodeMeta, Sink, Strict};
 use zarr_traits::{
-    ByteRange, Bytes, Key, Limits, Prefix, Storage, StoreResult, Version,
+    ByteRange, Bytes, Key, Limits, Located, Prefix, Storage, StoreResult, Version,
     store::{Listed, ReadVersion},
 };
 
-use crate::error::ArrayResult;
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::settings::PartialWrites;
 
 /// The documents that make a node, in the formats that can be written.
@@ -148,6 +148,19 @@ fn parsed(
     let sink: &mut dyn Sink = if strict { &mut Strict } else { &mut diagnostics };
     let node = NodeMeta::parse(documents, limits, sink)?;
     Ok(node.map(|node| (node, diagnostics)))
+}
+
+/// Returns the format that a URL asks for, or `None` if it asks for none.
+///
+/// # Errors
+/// [`Unsupported`](ArrayErrorKind::Unsupported) for a number that is no format.
+pub fn format_at(located: &Located) -> ArrayResult<Option<Format>> {
+    let Some(number) = located.format else { return Ok(None) };
+    let unknown = || {
+        let message = format!("the URL asks for format {number}, which is not known");
+        ArrayError::new(ArrayErrorKind::Unsupported, message)
+    };
+    Format::of(number).ok_or_else(unknown).map(Some)
 }
 
 /// Returns how many documents to request from a store at once.

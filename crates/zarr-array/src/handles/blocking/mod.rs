@@ -16,7 +16,7 @@ use zarr_meta::json::Object;
 use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_strided::Plain;
 use zarr_traits::{
-    ChunkGrid, DataType, Fetching, FillValue, Key, KeyEncoding, Limits, Prefix, Registry, Storage,
+    ChunkGrid, DataType, Fetching, FillValue, Key, KeyEncoding, Limits, Located, Prefix, Registry, Storage,
     StoreResult, block_on, update::InnerOrder,
 };
 
@@ -95,6 +95,14 @@ impl Array {
         options: &OpenOptions,
     ) -> ArrayResult<Self> {
         block_on(crate::Array::open_with(storage, path, registry, options)).map(Self::from)
+    }
+
+    /// Opens the array that a URL names, in the format that the URL asks for, if any.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::open_at`](crate::Array::open_at).
+    pub fn open_at(located: &Located, registry: &Registry) -> ArrayResult<Self> {
+        block_on(crate::Array::open_at(located, registry)).map(Self::from)
     }
 
     /// Opens the array at `prefix` from metadata that was read before, with the diagnostics of that read. Makes no request.
