@@ -133,8 +133,9 @@ fn read_into_overwrites_old_elements() {
         array.read_into((0, 1..2), &mut memory).unwrap();
         assert_eq!(memory, std::slice::from_ref(&value), "{name}");
         let memory = NdVec::new([1], vec![dirt]).unwrap();
-        let read = block_on(array.into_async().read_into((0, 1..2), memory));
-        assert_eq!(read.unwrap().into_vec(), [value], "{name}");
+        let owned = array.read_owned((0, 1..2), memory.clone()).unwrap();
+        let read = block_on(array.into_async().read_owned((0, 1..2), memory)).unwrap();
+        assert_eq!((read.as_slice(), owned.as_slice()), (&[value.clone()][..], &[value][..]), "{name}");
     }
     over("bool", Value::Null, true, false);
     over("int2", Value::Null, 100_i8, -2);

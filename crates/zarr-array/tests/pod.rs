@@ -59,7 +59,7 @@ fn structs_round_trip_in_the_byte_order_of_the_codec() {
     let values = NdVec::new([2, 2], values.to_vec()).unwrap();
     zarr_array::block_on(array.write([0..2, 0..2], values.clone())).unwrap();
     let into = NdVec::new([2, 2], vec![Point::zeroed(); 4]).unwrap();
-    assert_eq!(zarr_array::block_on(array.read_into([0..2, 0..2], into)).unwrap(), values);
+    assert_eq!(zarr_array::block_on(array.read_owned([0..2, 0..2], into)).unwrap(), values);
 }
 
 #[test]

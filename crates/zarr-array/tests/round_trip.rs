@@ -153,7 +153,7 @@ fn async_and_blocking_give_the_same_on_every_kind_of_store() {
             block_on(array.write(.., NdVec::new(shape, values.clone()).unwrap())).unwrap();
             block_on(array.write([5..9, 2..4], NdVec::new([4, 2], vec![1_u16; 8]).unwrap())).unwrap();
             let all: NdVec<u16> = block_on(array.read(..)).unwrap();
-            let again = block_on(array.read_into(.., NdVec::new(shape, vec![0; 1200]).unwrap())).unwrap();
+            let again = block_on(array.read_owned(.., NdVec::new(shape, vec![0; 1200]).unwrap())).unwrap();
             assert_eq!(all, again);
             let blocking = Array::open(storage.clone(), "x/y", &standard()).unwrap();
             let mut buffer = vec![0_u16; 1200];

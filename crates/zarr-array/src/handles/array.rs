@@ -76,19 +76,31 @@ impl Array {
         read::read(&self.core, selection.into()).await
     }
 
-    /// Reads a selection into `memory` and returns it. The shape of `memory` must be that of the selection.
+    /// Reads a selection into memory that the call owns meanwhile, and returns it. The shape of `memory` must be that of the
+    /// selection.
     ///
-    /// The memory is passed by value: an async read runs on other threads and may be dropped before it ends, so it
-    /// cannot borrow the memory.
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, NdVec};
+    /// # async fn example(array: Array) -> ArrayResult<()> {
+    /// let mut frame = NdVec::new([180, 360], vec![0.0_f32; 180 * 360])?;
+    /// for hour in 0..array.shape()[0] {
+    ///     frame = array.read_owned((hour, 0..180, 0..360), frame).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// An async read runs on other threads and may be dropped before it ends, so it cannot borrow the memory. A blocking one
+    /// can: [`read_into`](crate::blocking::Array::read_into).
     ///
     /// # Errors
-    /// As [`read`](Self::read).
-    pub async fn read_into<T: Element>(
+    /// As [`read`](Self::read). After an error the memory is lost.
+    pub async fn read_owned<T: Element>(
         &self,
         selection: impl Into<Selection>,
         memory: NdVec<T>,
     ) -> ArrayResult<NdVec<T>> {
-        read::read_into(&self.core, selection.into(), memory).await
+        read::read_owned(&self.core, selection.into(), memory).await
     }
 
     /// Reads a selection of an array whose data type is known only at run time.

@@ -269,6 +269,19 @@ impl Array {
         read::read_into_view(&self.0.core, selection.into(), into.as_view_mut(), has_shape)
     }
 
+    /// Reads a selection into memory that the call owns meanwhile, and returns it. The shape of `memory` must be that of the
+    /// selection. [`read_into`](Self::read_into) borrows the memory.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::read_owned`](crate::Array::read_owned).
+    pub fn read_owned<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+        memory: NdVec<T>,
+    ) -> ArrayResult<NdVec<T>> {
+        block_on(self.0.read_owned(selection, memory))
+    }
+
     /// Reads a selection into borrowed memory without values, in C order, and returns it with the values. `into` must
     /// have the length of the selection.
     ///

@@ -101,7 +101,7 @@ pub(crate) async fn read_bytes(core: &Arc<Core>, selection: Selection) -> ArrayR
 }
 
 /// Reads into owned memory and returns it.
-pub(crate) async fn read_into<T: Element>(
+pub(crate) async fn read_owned<T: Element>(
     core: &Arc<Core>,
     selection: Selection,
     values: NdVec<T>,
