@@ -30,7 +30,7 @@ pub(crate) fn open(path: &str, create: bool, options: Options<'_>) -> StoreResul
 
     let mut store = if create { FsStore::create(path)? } else { FsStore::open(path)? };
     if options.single_writer {
-        store = store.single_writer();
+        store = store.with_single_writer();
     }
     if options.updates_in_place {
         store = store.with_updates_in_place();

@@ -269,7 +269,7 @@ fn open_array(args: &Args, path: &str) -> Result<Array> {
 fn with_options(store: FsStore) -> Result<FsStore> {
     let options = std::env::var("STORE_OPTIONS").unwrap_or_default();
     options.split(',').filter(|option| !option.is_empty()).try_fold(store, |store, option| match option {
-        "single-writer" => Ok(store.single_writer()),
+        "single-writer" => Ok(store.with_single_writer()),
         "in-place" => Ok(store.with_updates_in_place()),
         "open-files" => Ok(store.with_open_files(64)),
         _ => bail!("no option {option:?}"),

@@ -126,7 +126,7 @@ impl Stores {
 
     /// Returns the storage of a directory, confined if that is asked for. Its requests are traced, if a trace is wanted.
     pub(crate) fn directory(&self, store: FsStore) -> StoreResult<Storage> {
-        Ok(self.layered(if self.access.confined { store.confined()? } else { store }))
+        Ok(self.layered(if self.access.confined { store.with_confinement()? } else { store }))
     }
 
     fn layered(&self, storage: impl Into<Storage>) -> Storage {

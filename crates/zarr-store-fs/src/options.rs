@@ -40,7 +40,7 @@ impl FsStore {
     /// Puts stay atomic, and creation exclusive. Conditions of puts and deletes hold only among clones of one such store: a
     /// writer in another process loses updates, or its updates are lost.
     #[must_use]
-    pub fn single_writer(mut self) -> Self {
+    pub fn with_single_writer(mut self) -> Self {
         self.writing.single_writer = true;
         self
     }

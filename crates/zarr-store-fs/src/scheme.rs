@@ -38,7 +38,7 @@ fn store(url: &str, access: &Access) -> StoreResult<FsStore> {
     let store = store.with_durability(access.durability);
     #[cfg(not(feature = "write"))]
     let store = FsStore::open(path)?;
-    if access.confined { store.confined() } else { Ok(store) }
+    if access.confined { store.with_confinement() } else { Ok(store) }
 }
 
 /// Returns the path of a `file` URL, with its percent-encoding decoded. A plain path is returned unchanged.

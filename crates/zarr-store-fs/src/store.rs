@@ -51,7 +51,7 @@ impl FsStore {
     ///
     /// # Errors
     /// [`StoreErrorKind::Unsupported`](zarr_traits::StoreErrorKind::Unsupported) if the kernel lacks `openat2` (Linux 5.6).
-    pub fn confined(mut self) -> StoreResult<Self> {
+    pub fn with_confinement(mut self) -> StoreResult<Self> {
         self.root = self.root.confined()?;
         Ok(self)
     }

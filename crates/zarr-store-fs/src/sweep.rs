@@ -18,7 +18,7 @@ impl FsStore {
     ///
     /// Leftovers do no harm: they are hidden, and the next writer takes a lock file over. So this is never done
     /// automatically. A file that a running writer has locked stays at any age. The age protects the files of writers
-    /// that take no locks (a [`single_writer`](Self::single_writer), and TensorStore with `file_io_locking` off): a day
+    /// that take no locks (a [`with_single_writer`](Self::with_single_writer), and TensorStore with `file_io_locking` off): a day
     /// is ample. Directories behind links are not swept.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ fn with_small_pages() {
 #[cfg(target_os = "linux")]
 #[test]
 fn confined() {
-    suite(|store| store.confined().unwrap().into());
+    suite(|store| store.with_confinement().unwrap().into());
 }
 
 #[test]
@@ -43,13 +43,13 @@ fn durable() {
 
 #[test]
 fn single_writer() {
-    suite(|store| store.single_writer().into());
+    suite(|store| store.with_single_writer().into());
 }
 
 #[test]
 fn in_place() {
     suite(|store| store.with_updates_in_place().into());
-    suite(|store| store.with_updates_in_place().single_writer().into());
+    suite(|store| store.with_updates_in_place().with_single_writer().into());
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn a_missing_object_is_deleted_without_a_lock() {
 #[test]
 fn a_single_writer_uses_no_lock_files() {
     let at = Fixture::new();
-    let single = at.store.clone().single_writer();
+    let single = at.store.clone().with_single_writer();
     let _held = at.locked("a/k.__lock");
     assert!(put(&at.store, "a/k", "value").is_err());
     let _ = put(&single, "a/k", "value").unwrap();
@@ -239,7 +239,7 @@ fn a_name_too_long_for_a_lock_file_can_be_put_but_not_updated() {
     let e = block_on(on(&at.store).delete_if(&key, Some(&version))).unwrap_err();
     assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e}");
     assert_ne!(
-        put(&at.store.clone().single_writer(), PutMode::IfUnchanged(&version)).unwrap(),
+        put(&at.store.clone().with_single_writer(), PutMode::IfUnchanged(&version)).unwrap(),
         Outcome::Conflict
     );
     let _ = block_on(on(&at.store).delete_if(&key, None)).unwrap();

@@ -179,7 +179,7 @@ fn links_out_of_the_root_are_followed_unless_confined() {
     assert_eq!(list(&at.store).unwrap(), expected);
     assert_eq!(get(&at.store, "file").unwrap().unwrap(), "password");
 
-    let confined = at.store.clone().confined().unwrap();
+    let confined = at.store.clone().with_confinement().unwrap();
     assert_eq!(get(&confined, "near").unwrap().unwrap(), "mine");
     assert_eq!(get(&confined, "there/inside").unwrap().unwrap(), "mine");
     for name in ["file", "dir/a/b", "dir/a/absent"] {

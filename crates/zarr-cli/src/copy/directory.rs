@@ -293,7 +293,7 @@ impl Hidden {
             None => self.path.clone(),
         };
         // No other process writes here.
-        Ok(stores.traced(FsStore::create(root)?.single_writer()))
+        Ok(stores.traced(FsStore::create(root)?.with_single_writer()))
     }
 
     /// Returns the directory to pack, which excludes the marker.
