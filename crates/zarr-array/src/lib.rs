@@ -12,6 +12,7 @@ mod select;
 mod settings;
 mod values;
 
+pub use zarr_engine::Chain;
 pub use zarr_engine::run::{Amount, Progress, Spawn, clock};
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format, codecs, types as data_types};
 pub use zarr_traits::{
