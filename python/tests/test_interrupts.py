@@ -76,8 +76,9 @@ def test_an_interrupt_ends_a_call_and_its_requests(store: Path, call: str) -> No
     server = Held(store, held)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     program = f"""
-        import asyncio, sys, zarr_rs
+        import asyncio, signal, sys, zarr_rs
         from zarr.core.buffer import default_buffer_prototype
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the parent ignores it
         url, prototype = sys.argv[1], default_buffer_prototype()
         try:
             {code}
