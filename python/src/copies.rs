@@ -1,17 +1,13 @@
 //! Copies of nodes, and destinations that are brought up to date.
 
 use std::collections::BTreeMap;
-use std::pin::pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures_channel::oneshot;
-use futures_util::future::{Either, select};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use zarr_array::Storage as Handle;
-use zarr_array::block_on;
+use zarr_array::{ArrayResult, Progress, Storage as Handle, block_on};
 use zarr_copy::{
     ChunkChoice, Codecs, Copy, CopyResult, Done, Event, Mirror, Rule, RunOptions, Shards, SharedCopy, Size,
 };
@@ -269,21 +265,13 @@ fn cancellable<T: Send>(
     work: impl Future<Output = T> + Send,
     mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
 ) -> PyResult<T> {
-    let (cancel, cancelled) = oneshot::channel::<()>();
-    let work = || {
-        block_on(async {
-            match select(cancelled, pin!(work)).await {
-                Either::Left(_) => None,
-                Either::Right((done, _)) => Some(done),
-            }
-        })
-    };
+    let progress = Progress::new();
+    let work = || block_on(progress.unless_cancelled(async { ArrayResult::Ok(work.await) }));
     let look = |py: Python<'_>| {
         py.check_signals()?;
         look(py)
     };
-    let done = watched(py, work, look, || drop(cancel))?;
-    done.ok_or_else(|| PyRuntimeError::new_err("the call was cancelled"))
+    watched(py, work, look, || progress.cancel())?.map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
 fn numbers(done: &Done) -> Numbers {

@@ -13,7 +13,7 @@ pub(super) async fn alone<C: Cells>(run: Run<'_, C>) -> Result<(), C::Error> {
         let once = || async move {
             let _permit = if is_large { Some(run.enter().await) } else { None };
             let mut scratch = scratches.take();
-            let stored = attempt(run.cells, number, &mut scratch, None).await;
+            let stored = attempt(&mut Some(run.cells.cell(number)), &mut scratch, None).await;
             scratches.give(scratch);
             stored
         };

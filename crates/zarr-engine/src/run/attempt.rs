@@ -60,23 +60,21 @@ impl<C: Cells> Run<'_, C> {
 
 /// Makes one attempt at a cell of a local store, all steps on this thread. If there is a crew, it helps with parts of
 /// the work. Returns the size of the cell as well.
-pub(super) async fn attempt<C: Cells>(
-    cells: &Arc<C>,
-    number: u64,
+pub(super) async fn attempt<C: Cell<Error: From<Stop> + Send + 'static>>(
+    slot: &mut Option<C>,
     scratch: &mut Scratch,
     crew: Option<&Arc<Crew<C::Error>>>,
 ) -> Result<(Attempt, u64), C::Error> {
-    let mut slot = Some(cells.cell(number));
-    let cell = here(&mut slot)?;
+    let cell = here(slot)?;
     let (blocks, bytes) = (cell.blocks(), cell.bytes());
     if blocks == 1 {
         cell.hold().await?;
-        work(&mut slot, scratch, crew).await?;
-        return Ok((here(&mut slot)?.store(Some(scratch)).await?, bytes));
+        work(slot, scratch, crew).await?;
+        return Ok((here(slot)?.store(Some(scratch)).await?, bytes));
     }
     cell.open().await?;
     for number in 0..blocks {
-        let block = here(&mut slot)?.block(number);
+        let block = here(slot)?.block(number);
         work(&mut Some(block), scratch, crew).await?;
     }
     Ok((Attempt::Done, bytes))

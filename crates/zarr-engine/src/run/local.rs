@@ -42,7 +42,7 @@ impl<C: Cells> Local<'_, C> {
         let place = self.run.place.clone();
         let shared = self.crew.open(self.run.sizes.cells, move |number, scratch| {
             place.check()?;
-            let attempt = block_on(attempt(&cells, number, scratch, Some(&crew)));
+            let attempt = block_on(attempt(&mut Some(cells.cell(number)), scratch, Some(&crew)));
             match attempt.map_err(|e| cells.locate(number, e))? {
                 (Attempt::Done, bytes) => place.count(bytes),
                 _ => unpoisoned(found.lock()).push(number),
@@ -65,8 +65,8 @@ impl<C: Cells> Local<'_, C> {
         let mut cell = self.run.cells.cell(number);
         let (blocks, bytes) = (cell.blocks(), cell.bytes());
         if blocks == 1 {
-            let (cells, crew) = (self.run.cells.clone(), self.crew.clone());
-            return self.work(move |scratch| block_on(attempt(&cells, number, scratch, Some(&crew)))).await;
+            let crew = self.crew.clone();
+            return self.work(move |scratch| block_on(attempt(&mut Some(cell), scratch, Some(&crew)))).await;
         }
         let _open = self.opened.enter(0).await;
         let open = move |_: &mut _| block_on(cell.open()).map(|()| cell);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_engine::run::{self, Attempt, Cells};
+use zarr_engine::run::{self, Attempt, Cells, Sizes};
 use zarr_strided::Output;
 use zarr_traits::{Scratch, heap::Heap};
 
@@ -12,7 +12,7 @@ use crate::io::core::Core;
 use crate::io::fetch::opened::Opened;
 use crate::io::read::reader::{Found, Reader, Share};
 use crate::io::read::sink::Sink;
-use crate::io::read::sizes::Sizes;
+use crate::io::read::sizes::sizes;
 use crate::plan::joint::Joint;
 use crate::plan::one_or_many::OneOrMany;
 use crate::plan::{Cell, Plan};
@@ -52,7 +52,7 @@ impl Read {
         let cache = core.decoded().cloned();
         let joint = Joint::new(plans, cache.is_some())?;
         Ok(Self {
-            sizes: Sizes::of(core, &joint, bytes),
+            sizes: sizes(core, &joint, bytes),
             joint,
             outputs: OneOrMany::Many(Vec::new()),
             cache,
@@ -77,16 +77,8 @@ impl Cells for Read {
     type Error = ArrayError;
     type Cell = ReadCell;
 
-    fn sizes(&self) -> run::Sizes {
-        let bytes = self.outputs.iter().map(|output| self.core.bytes_of(output.shape()));
-        run::Sizes {
-            cells: self.joint.cells(),
-            bytes: bytes.fold(0, u64::saturating_add),
-            is_small: self.sizes.is_quick,
-            shares: self.core.has_inner(),
-            expected: self.sizes.fetched,
-            stores: false,
-        }
+    fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     fn cell(self: &Arc<Self>, number: u64) -> ReadCell {

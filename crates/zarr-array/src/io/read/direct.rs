@@ -1,7 +1,7 @@
 //! Reads of little data: the calling thread decodes one chunk after the other straight into the result. Most of the time
 //! of such a read is its preparation, so nothing is prepared for other threads.
 
-use zarr_engine::run::{Amount, Scratches, caught};
+use zarr_engine::run::{Amount, Scratches, Sizes, UNCOUNTED, caught};
 use zarr_strided::Destination;
 use zarr_traits::{Scratch, block_on, store::Drive};
 
@@ -9,7 +9,6 @@ use crate::error::ArrayResult;
 use crate::io::core::Core;
 use crate::io::read::reader::Reader;
 use crate::io::read::sink::Sink;
-use crate::io::read::sizes::Sizes;
 use crate::plan::Cell;
 
 /// Whether a read is done here: the store answers at once, the caller may wait, and other threads would not help.
@@ -18,7 +17,8 @@ pub(crate) fn suits(core: &Core, reader: &Reader<'_>, sizes: Sizes) -> bool {
         && matches!(core.storage.capabilities().drive, Drive::Inline)
         && reader.cache.is_none()
         && reader.joint.is_one_block()
-        && sizes.are_small()
+        && sizes.is_small
+        && sizes.expected <= UNCOUNTED
 }
 
 /// Reads into `dst`, which has the shape of the result.

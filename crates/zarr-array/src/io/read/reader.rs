@@ -17,7 +17,7 @@ use crate::io::core::{Core, with_heap};
 use crate::io::fetch::opened::Opened;
 use crate::io::fetch::parts::Parts;
 use crate::io::fetch::{ChunkObject, Tally, strange};
-use crate::io::loaded::Fetched;
+use crate::io::loaded::outside;
 use crate::io::read::sink::{Open, Sink};
 use crate::plan::hits::Hits;
 use crate::plan::joint::Joint;
@@ -69,6 +69,14 @@ impl Found {
     /// The number of fetched bytes.
     pub(crate) fn fetched_bytes(&self) -> u64 {
         self.parts.fetched_bytes()
+    }
+
+    /// Returns the bytes of a piece.
+    fn bytes(&self, piece: &Piece) -> ArrayResult<&[u8]> {
+        match &self.parts {
+            Parts::Pieces(_, fetched) => fetched.bytes(piece.span),
+            _ => Err(outside(piece.span)),
+        }
     }
 
     /// Gives the memory of the object back.
@@ -203,13 +211,13 @@ impl Reader<'_> {
         sink: &mut Sink<'_>,
         scratch: &mut Scratch,
     ) -> ArrayResult<()> {
-        let Parts::Pieces(all, fetched) = &found.parts else { return Ok(()) };
+        let Parts::Pieces(all, _) = &found.parts else { return Ok(()) };
         with_heap(self.heap, scratch, |scratch| {
             let takes = all.iter().enumerate().take(share.end.0 + 1).skip(share.start.0);
             let takes = takes.map(|(nth, pieces)| (nth, &pieces[share.of(nth, pieces.len())]));
             takes
                 .filter(|(_, pieces)| !pieces.is_empty())
-                .try_for_each(|(nth, pieces)| self.pieces(cell, found, nth, pieces, fetched, sink, scratch))
+                .try_for_each(|(nth, pieces)| self.pieces(cell, found, nth, pieces, sink, scratch))
         })
     }
 
@@ -230,9 +238,9 @@ impl Reader<'_> {
             Parts::Whole(loaded) => takes
                 .into_iter()
                 .try_for_each(|nth| self.whole(cell, found, nth, loaded.whole(), sink, scratch)),
-            Parts::Pieces(all, fetched) => takes
+            Parts::Pieces(all, _) => takes
                 .zip(all.iter())
-                .try_for_each(|(nth, pieces)| self.pieces(cell, found, nth, pieces, fetched, sink, scratch)),
+                .try_for_each(|(nth, pieces)| self.pieces(cell, found, nth, pieces, sink, scratch)),
         })
     }
 
@@ -254,14 +262,12 @@ impl Reader<'_> {
     }
 
     /// Decodes pieces of a take. Each lies in one tile, and the pieces of a tile follow each other.
-    #[allow(clippy::too_many_arguments, reason = "the fetched data, the results and the state of the thread")]
     fn pieces(
         &self,
         cell: &Cell,
         found: &Found,
         nth: usize,
         pieces: &[Piece],
-        fetched: &Fetched,
         sink: &mut Sink<'_>,
         scratch: &mut Scratch,
     ) -> ArrayResult<()> {
@@ -270,7 +276,7 @@ impl Reader<'_> {
             return self.decode_once(cell, found, nth, sink, scratch, |mut dst, scratch| {
                 pieces.iter().try_for_each(|piece| {
                     let dst = dst.reborrow().sub(&piece.at, &piece.shape)?;
-                    Ok(zarr_engine::run_piece(piece, fetched.bytes(piece.span)?, dst, scratch)?)
+                    Ok(zarr_engine::run_piece(piece, found.bytes(piece)?, dst, scratch)?)
                 })
             });
         };
@@ -282,7 +288,7 @@ impl Reader<'_> {
             let Open { tile, mut memory } = sink.open(plan, pick, first)?;
             let is_here = |(_, hits): &(&Piece, Hits)| hits.first().is_some_and(|first| tile.holds(first));
             while let Some((piece, hits)) = hit.next_if(is_here) {
-                self.piece(piece, &hits, fetched.bytes(piece.span)?, &tile.at, &mut memory, scratch)?;
+                self.piece(piece, &hits, found.bytes(piece)?, &tile.at, &mut memory, scratch)?;
             }
         }
         Ok(())

@@ -22,18 +22,18 @@ use crate::plan::{Cell, Plan};
 use crate::settings::{EmptyChunks, PartialWrites};
 
 pub(crate) struct Write {
-    core: Arc<Core>,
-    plan: Plan,
-    input: Input,
+    pub(super) core: Arc<Core>,
+    pub(super) plan: Plan,
+    pub(super) input: Input,
     /// The encoded inner chunk to store in place of elements of `input`.
-    encoded: Option<Bytes>,
+    pub(super) encoded: Option<Bytes>,
     /// The contents of elements of variable length.
-    heap: Option<Arc<Heap>>,
+    pub(super) heap: Option<Arc<Heap>>,
     /// The version that the only chunk must have. A write without one takes any, and begins again after a conflict.
-    version: Option<Version>,
+    pub(super) version: Option<Version>,
     /// The chunks whose objects must be read first: they could not be [claimed](Condition::Claim), because they exist, or
     /// [changed by ranges](Condition::Ranges).
-    taken: Mutex<HashSet<Dims>>,
+    pub(super) taken: Mutex<HashSet<Dims>>,
 }
 
 /// A cell of a write.
@@ -204,17 +204,6 @@ impl run::Cell for WriteCell {
 }
 
 impl Write {
-    pub(super) fn new(
-        core: &Arc<Core>,
-        plan: Plan,
-        input: Input,
-        encoded: Option<Bytes>,
-        heap: Option<Arc<Heap>>,
-        version: Option<Version>,
-    ) -> Self {
-        Self { core: core.clone(), plan, input, encoded, heap, version, taken: Mutex::default() }
-    }
-
     fn values<'a>(&'a self, cell: &'a Cell) -> Values<'a> {
         Values { core: &self.core, plan: &self.plan, cell, input: &self.input }
     }

@@ -4,7 +4,7 @@ mod cells;
 mod ranges;
 mod values;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use zarr_engine::run::run;
 use zarr_strided::{Dims, Input, Source, View};
@@ -132,7 +132,8 @@ fn write_task(
             true => input,
             false => target.orders.apply(&input, &target.plan.shape(), core.size)?,
         };
-        let write = Write::new(core, target.plan, input, encoded, heap, version);
+        let (of, plan) = (core.clone(), target.plan);
+        let write = Write { core: of, plan, input, encoded, heap, version, taken: Mutex::default() };
         run(&Arc::new(write), &place).await.map_err(|e| e.in_array(&core.path))
     })
 }
