@@ -133,17 +133,21 @@ fn problem(key: &str) -> Option<&'static str> {
     if key.is_empty() {
         return Some("the key is empty");
     }
-    for segment in key.split('/') {
+    // Over bytes, because each read of a chunk makes a key.
+    for segment in key.as_bytes().split(|byte| *byte == b'/') {
         match segment {
-            "" => return Some("a segment of the key is empty"),
-            "." | ".." => return Some("a segment of the key is \".\" or \"..\""),
+            b"" => return Some("a segment of the key is empty"),
+            b"." | b".." => return Some("a segment of the key is \".\" or \"..\""),
             _ if segment.len() > Key::SEGMENT_BYTES => {
                 return Some("a segment of the key has more than 255 bytes");
+            }
+            _ if segment.iter().any(|byte| matches!(byte, 0 | b'\\')) => {
+                return Some("the key contains NUL or a backslash");
             }
             _ => {}
         }
     }
-    key.bytes().any(|b| b == 0 || b == b'\\').then_some("the key contains NUL or a backslash")
+    None
 }
 
 macro_rules! text {
