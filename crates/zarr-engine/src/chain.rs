@@ -221,11 +221,17 @@ impl Chain {
         if !self.bytes_bytes.is_empty() || !part.is_inside(shape) {
             return Ok(None);
         }
-        let Some(order) = self.order(shape.len()) else { return Ok(None) };
-        let (Some(shape), Some(part)) = (Dims::from(shape).permuted(&order), part.permute(&order)) else {
+        // Only inner chunks have pieces of a whole chunk.
+        if part.is_whole(shape) && !matches!(self.array_bytes.codec.access(), PartAccess::Inner(_)) {
             return Ok(None);
+        }
+        let Some(order) = self.order(shape.len()) else { return Ok(None) };
+        let stored = match is_same(&order) {
+            true => Some((shape.into(), part.clone())),
+            false => Dims::from(shape).permuted(&order).zip(part.permute(&order)),
         };
-        let Some(read) = self.stored_part(&shape, &part, fetching, known)? else { return Ok(None) };
+        let Some((shape, part)) = stored else { return Ok(None) };
+        let Some(read) = self.stored_part(shape, part, fetching, known)? else { return Ok(None) };
         let read = if is_same(&order) { read } else { Box::new(ReorderedRead { read, order }) };
         Ok(Some(match self.elementwise() {
             None => read,
@@ -236,20 +242,19 @@ impl Chain {
     /// Returns a reader for `part` of what the array → bytes codec encodes.
     fn stored_part(
         &self,
-        shape: &Dims,
-        part: &Region,
+        shape: Dims,
+        part: Region,
         fetching: Fetching,
         known: Option<&Known>,
     ) -> CodecResult<Option<Box<dyn ChunkRead>>> {
         let codec = &self.array_bytes;
-        let partial = || codec.decode(|codec| codec.partial(shape, part, fetching, known));
-        let is_whole = part.is_whole(shape);
+        let partial = || codec.decode(|codec| codec.partial(&shape, &part, fetching, known));
         match codec.codec.access() {
-            PartAccess::Plain(swap) if !is_whole => {
-                let (shape, part, size) = (shape.clone(), part.clone(), self.sizes[self.sizes.len() - 1]);
+            PartAccess::Plain(swap) => {
+                let size = self.sizes[self.sizes.len() - 1];
                 Ok(Some(Box::new(PlainRead { shape, part, size, swap, fetching })))
             }
-            PartAccess::Ranges if !is_whole => partial(),
+            PartAccess::Ranges => partial(),
             PartAccess::Inner(_) => partial()?.map(Some).ok_or_else(|| {
                 let message = "it says that it has inner chunks, and does not read them";
                 CodecError::new(CodecErrorKind::Unsupported, message).in_codec(&codec.name, "decode")
