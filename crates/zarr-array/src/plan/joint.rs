@@ -25,31 +25,38 @@ pub(crate) struct Joint {
 const MOST_CELLS: u64 = 1 << 20;
 
 impl Joint {
-    /// Joins plans. `by_tiles` makes each tile a take of its own, also for a single plan.
+    /// Returns the read of one plan. `by_tiles` makes each tile a take of its own.
+    #[inline]
+    pub(crate) fn one(mut plan: Plan, by_tiles: bool) -> Self {
+        plan.by_tiles = by_tiles;
+        let steps = if by_tiles { Dims::filled(1, plan.array.len()) } else { plan.steps() };
+        Self { plans: OneOrMany::one(plan), steps, chunks: Vec::new() }
+    }
+
+    /// Joins plans. Each tile of several plans is a take of its own, and with `by_tiles` also that of a single plan.
     ///
     /// # Errors
     /// When several plans touch too many chunks.
     pub(crate) fn new(plans: OneOrMany<Plan>, by_tiles: bool) -> ArrayResult<Self> {
-        if plans.len() == 1 && !by_tiles {
-            return Ok(Self { steps: plans[0].steps(), plans, chunks: Vec::new() });
+        let mut plans = match plans {
+            OneOrMany::One([plan]) => return Ok(Self::one(plan, by_tiles)),
+            OneOrMany::Many(plans) => plans,
+        };
+        plans.iter_mut().for_each(|plan| plan.by_tiles = true);
+        let cells = plans.iter().map(Plan::cells).fold(0, u64::saturating_add);
+        if cells > MOST_CELLS {
+            let message = format!("the selections touch {cells} chunks, read at most {MOST_CELLS} at once");
+            return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
         }
-        let plans: OneOrMany<Plan> = plans.into_vec().into_iter().map(Plan::by_tiles).collect();
         let mut chunks = BTreeMap::<Dims, Vec<(usize, u64)>>::new();
-        if plans.len() > 1 {
-            let cells = plans.iter().map(Plan::cells).fold(0, u64::saturating_add);
-            if cells > MOST_CELLS {
-                let message =
-                    format!("the selections touch {cells} chunks, read at most {MOST_CELLS} at once");
-                return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
-            }
-            for (number, plan) in plans.iter().enumerate() {
-                (0..plan.cells()).for_each(|cell| {
-                    chunks.entry(plan.cell(cell).chunk).or_default().push((number, cell));
-                });
-            }
+        for (number, plan) in plans.iter().enumerate() {
+            (0..plan.cells()).for_each(|cell| {
+                chunks.entry(plan.cell(cell).chunk).or_default().push((number, cell));
+            });
         }
         let rank = plans.first().map_or(0, |plan| plan.array.len());
-        Ok(Self { plans, steps: Dims::filled(1, rank), chunks: chunks.into_iter().collect() })
+        let (steps, chunks) = (Dims::filled(1, rank), chunks.into_iter().collect());
+        Ok(Self { plans: OneOrMany::Many(plans), steps, chunks })
     }
 
     pub(crate) fn plans(&self) -> &[Plan] {

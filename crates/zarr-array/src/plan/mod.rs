@@ -58,7 +58,7 @@ pub(crate) struct Plan {
     inner: Option<Inner>,
     reads_parts: bool,
     cells: u64,
-    /// Whether each take has one tile.
+    /// Whether each take has one tile, so that it can be decoded for several plans, or kept.
     by_tiles: bool,
 }
 
@@ -148,11 +148,6 @@ impl Plan {
             by_tiles: false,
         };
         Ok((plan, Orders::new(orders)))
-    }
-
-    /// Makes each tile a take of its own, so that it can be decoded for several plans, or kept.
-    pub(crate) fn by_tiles(self) -> Self {
-        Self { by_tiles: true, ..self }
     }
 
     /// The number of elements along each dimension of the result.

@@ -112,7 +112,8 @@ impl Core {
             if read.wants() == [ByteRange::All] {
                 return Ok(Wish::Whole(Some(read)));
             }
-            match self.answer(object.key, &mut *read, seen, tally).await? {
+            // In a box, so that the other reads, most of all, do not move its state.
+            match Box::pin(self.answer(object.key, &mut *read, seen, tally)).await? {
                 Some(now) => seen = now,
                 None => return Ok(Wish::Absent),
             }
@@ -218,7 +219,8 @@ impl Core {
     /// Returns how a part is fetched. If steps skip inner chunks, the object is not read whole.
     pub(crate) fn fetching_of(&self, steps: &[u64]) -> Fetching {
         let mut fetching = self.fetching;
-        if let Some(inner) = self.chain.inner_shape(steps.len())
+        if steps.iter().any(|step| *step > 1)
+            && let Some(inner) = self.chain.inner_shape(steps.len())
             && steps.iter().zip(&inner).any(|(step, inner)| step > inner)
         {
             fetching.whole = 0;

@@ -42,24 +42,28 @@ pub(super) struct ReadCell {
 }
 
 impl Read {
-    /// Returns the read of plans whose results have some bytes together. Their memory is all zero if `zeroed`.
-    pub(super) fn new(
-        core: &Arc<Core>,
-        plans: OneOrMany<Plan>,
-        bytes: u64,
-        zeroed: bool,
-    ) -> ArrayResult<Self> {
-        let cache = core.decoded().cloned();
-        let joint = Joint::new(plans, cache.is_some())?;
-        Ok(Self {
+    /// Returns the read of a plan whose result has some bytes, all zero if `zeroed`.
+    #[inline]
+    pub(super) fn one(core: &Arc<Core>, plan: Plan, bytes: u64, zeroed: bool) -> Self {
+        Self::of(core, Joint::one(plan, core.decoded().is_some()), bytes, zeroed)
+    }
+
+    /// Returns the read of plans whose results have some bytes together, all zero.
+    pub(super) fn several(core: &Arc<Core>, plans: OneOrMany<Plan>, bytes: u64) -> ArrayResult<Self> {
+        Ok(Self::of(core, Joint::new(plans, core.decoded().is_some())?, bytes, true))
+    }
+
+    #[inline]
+    fn of(core: &Arc<Core>, joint: Joint, bytes: u64, zeroed: bool) -> Self {
+        Self {
             sizes: sizes(core, &joint, bytes),
             joint,
             outputs: OneOrMany::Many(Vec::new()),
-            cache,
+            cache: core.decoded().cloned(),
             zeroed,
             heap: core.heap(core.limits.result_bytes),
             core: core.clone(),
-        })
+        }
     }
 
     /// Gives the read the memory of its results.

@@ -80,7 +80,7 @@ pub(crate) async fn read_memories<M: Plain>(
     }
     let bytes = outputs.iter().map(|output: &Output| core.bytes_of(output.shape()));
     let bytes = bytes.fold(0, u64::saturating_add);
-    let read = Read::new(core, plans.into_iter().collect(), bytes, true)?;
+    let read = Read::several(core, plans.into_iter().collect(), bytes)?;
     let (outputs, heap) = fill(read.into(outputs)).await?;
     let memories = outputs.into_vec().into_iter().map(memory_of).zip(orders);
     let memories = memories.map(|(memory, (order, shape, mut ordered))| {
@@ -137,7 +137,7 @@ pub(crate) fn read_into_view<T: Element>(
         && let Some(plain) = T::plain_mut(memory.reborrow(), &core.data_type)
     {
         let memory = Destination::from(plain).reshape(&full)?;
-        let read = Read::new(core, OneOrMany::one(plan), core.bytes_of(&full), false)?;
+        let read = Read::one(core, plan, core.bytes_of(&full), false);
         if direct::suits(core, &read.reader(), read.sizes) {
             return direct::fill(&read.reader(), memory);
         }
@@ -155,7 +155,7 @@ async fn fill_owned<M: Plain>(
     shape: &[u64],
     zeroed: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
-    let read = Read::new(core, OneOrMany::one(plan), core.bytes_of(shape), zeroed)?;
+    let read = Read::one(core, plan, core.bytes_of(shape), zeroed);
     if direct::suits(core, &read.reader(), read.sizes) {
         let dst = Destination::dense(bytes_of_mut(&mut memory), shape, core.size)?;
         direct::fill(&read.reader(), dst)?;

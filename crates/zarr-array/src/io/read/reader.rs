@@ -281,14 +281,16 @@ impl Reader<'_> {
             });
         };
         let plan = self.joint.of(pick);
-        let hits = |piece: &Piece| self.hits(cell, take, pick, piece);
-        let hit = pieces.iter().map(|piece| (piece, hits(piece))).filter(|(_, hits)| hits.first().is_some());
-        let mut hit = hit.peekable();
-        while let Some(first) = hit.peek().and_then(|(_, hits)| hits.first()) {
-            let Open { tile, mut memory } = sink.open(plan, pick, first)?;
-            let is_here = |(_, hits): &(&Piece, Hits)| hits.first().is_some_and(|first| tile.holds(first));
-            while let Some((piece, hits)) = hit.next_if(is_here) {
-                self.piece(piece, &hits, found.bytes(piece)?, &tile.at, &mut memory, scratch)?;
+        let mut open: Option<Open<'_>> = None;
+        for piece in pieces {
+            let hits = self.hits(cell, take, pick, piece);
+            let Some(first) = hits.first() else { continue };
+            if open.as_ref().is_none_or(|open| !open.tile.holds(first)) {
+                drop(open.take());
+                open = Some(sink.open(plan, pick, first)?);
+            }
+            if let Some(Open { tile, memory }) = &mut open {
+                self.piece(piece, &hits, found.bytes(piece)?, &tile.at, memory, scratch)?;
             }
         }
         Ok(())
