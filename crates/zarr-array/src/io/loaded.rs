@@ -77,21 +77,35 @@ impl Fetched {
         self.loaded.len()
     }
 
-    /// Returns the bytes of a piece.
-    pub(crate) fn bytes(&self, span: Span) -> ArrayResult<&[u8]> {
+    /// Returns the bytes of a span, or of `count` spans that follow each other in memory and have its length.
+    pub(crate) fn bytes(&self, span: Span, count: usize) -> ArrayResult<&[u8]> {
         if span.len == 0 {
             return Ok(&[]);
         }
-        self.find(span).ok_or_else(|| outside(span))
+        self.find(span, count).ok_or_else(|| outside(span))
     }
 
-    fn find(&self, span: Span) -> Option<&[u8]> {
+    fn find(&self, span: Span, count: usize) -> Option<&[u8]> {
         let (number, within) = zarr_engine::within(span, &self.ranges)?;
         let bytes = match &self.loaded {
             Loaded::Bytes(parts, _) => &parts.get(number)?[..],
             Loaded::Scratch(buffer) => buffer.get(self.starts.get(number).copied().unwrap_or(0)..)?,
         };
-        bytes.get(within)
+        bytes.get(within.start..within.start + within.len().checked_mul(count)?)
+    }
+
+    /// Returns how many of these spans, at least the first one, follow each other in memory and have one length.
+    pub(crate) fn run(&self, spans: impl IntoIterator<Item = Span>) -> usize {
+        let mut spans = spans.into_iter();
+        let Some(first) = spans.next() else { return 0 };
+        let number = self.ranges.partition_point(|range| range.offset < first.offset);
+        match self.ranges.get(number..) {
+            Some([range, ranges @ ..]) if *range == first && !self.starts.is_empty() => {
+                let follow = ranges.iter().zip(spans);
+                1 + follow.take_while(|(range, span)| *range == span && span.len == first.len).count()
+            }
+            _ => 1,
+        }
     }
 
     pub(crate) fn give_to(self, scratch: &mut Scratch) {

@@ -166,7 +166,7 @@ impl Core {
         let Some(first) = spans.next() else { return Ok(None) };
         // An uncompressed inner chunk may have several pieces, one after the other.
         let len = spans.fold(first.len, |len, span| len.saturating_add(span.len));
-        Ok(Some(Bytes::copy_from_slice(fetched.bytes(Span { offset: first.offset, len })?)))
+        Ok(Some(Bytes::copy_from_slice(fetched.bytes(Span { offset: first.offset, len }, 1)?)))
     }
 
     /// Decodes the object of a chunk of `shape` completely, and drops the elements.

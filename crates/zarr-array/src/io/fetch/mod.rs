@@ -19,6 +19,7 @@ use crate::io::core::Core;
 use crate::io::fetch::opened::Opened;
 use crate::io::loaded::{Fetched, Loaded, in_memory, outside};
 use crate::plan::Cell;
+use crate::plan::one_or_many::OneOrMany;
 pub(crate) use error::{FetchError, changed_often, strange, wrong_size};
 use error::{short, too_large};
 
@@ -196,7 +197,7 @@ impl Core {
             }
             return Ok(Some(Fetched::new(Loaded::empty(), Vec::new())));
         }
-        let wants: Vec<ByteRange> = ranges.iter().map(|span| ByteRange::from(*span)).collect();
+        let wants: OneOrMany<ByteRange> = ranges.iter().map(|span| ByteRange::from(*span)).collect();
         let version = seen.version.as_ref().map_or(ReadVersion::Any, ReadVersion::Pinned);
         let bounds = Bounds { expected: 0, limit: len as u64 };
         let (loaded, size) = match self.read(key, &wants, version, bounds, scratch).await? {

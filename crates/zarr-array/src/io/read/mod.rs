@@ -3,6 +3,7 @@
 mod cells;
 mod direct;
 mod reader;
+mod runs;
 mod sink;
 mod sizes;
 

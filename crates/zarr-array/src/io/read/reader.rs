@@ -17,7 +17,7 @@ use crate::io::core::{Core, with_heap};
 use crate::io::fetch::opened::Opened;
 use crate::io::fetch::parts::Parts;
 use crate::io::fetch::{ChunkObject, Tally, strange};
-use crate::io::loaded::outside;
+use crate::io::read::runs::Run;
 use crate::io::read::sink::{Open, Sink};
 use crate::plan::hits::Hits;
 use crate::plan::joint::Joint;
@@ -71,11 +71,12 @@ impl Found {
         self.parts.fetched_bytes()
     }
 
-    /// Returns the bytes of a piece.
-    fn bytes(&self, piece: &Piece) -> ArrayResult<&[u8]> {
+    /// Takes the first pieces that can be decoded together off `pieces`.
+    #[inline]
+    fn next_run<'f>(&'f self, pieces: &mut &'f [Piece]) -> ArrayResult<Option<Run<'f>>> {
         match &self.parts {
-            Parts::Pieces(_, fetched) => fetched.bytes(piece.span),
-            _ => Err(outside(piece.span)),
+            Parts::Pieces(_, fetched) => Run::next(pieces, fetched),
+            _ => Ok(None),
         }
     }
 
@@ -262,35 +263,36 @@ impl Reader<'_> {
     }
 
     /// Decodes pieces of a take. Each lies in one tile, and the pieces of a tile follow each other.
-    fn pieces(
+    fn pieces<'f>(
         &self,
         cell: &Cell,
-        found: &Found,
+        found: &'f Found,
         nth: usize,
-        pieces: &[Piece],
+        mut pieces: &'f [Piece],
         sink: &mut Sink<'_>,
         scratch: &mut Scratch,
     ) -> ArrayResult<()> {
         let take = &found.takes[nth];
         let Some(pick) = self.only(take) else {
             return self.decode_once(cell, found, nth, sink, scratch, |mut dst, scratch| {
-                pieces.iter().try_for_each(|piece| {
-                    let dst = dst.reborrow().sub(&piece.at, &piece.shape)?;
-                    Ok(zarr_engine::run_piece(piece, found.bytes(piece)?, dst, scratch)?)
-                })
+                while let Some(run) = found.next_run(&mut pieces)? {
+                    let dst = dst.reborrow().sub(&run.piece().at, &run.piece().shape)?;
+                    zarr_engine::run_piece(run.piece(), run.bytes, dst, scratch)?;
+                }
+                Ok(())
             });
         };
         let plan = self.joint.of(pick);
         let mut open: Option<Open<'_>> = None;
-        for piece in pieces {
-            let hits = self.hits(cell, take, pick, piece);
+        while let Some(run) = found.next_run(&mut pieces)? {
+            let hits = self.hits(cell, take, pick, run.piece());
             let Some(first) = hits.first() else { continue };
             if open.as_ref().is_none_or(|open| !open.tile.holds(first)) {
                 drop(open.take());
                 open = Some(sink.open(plan, pick, first)?);
             }
             if let Some(Open { tile, memory }) = &mut open {
-                self.piece(piece, &hits, found.bytes(piece)?, &tile.at, memory, scratch)?;
+                self.piece(run.piece(), &hits, run.bytes, &tile.at, memory, scratch)?;
             }
         }
         Ok(())

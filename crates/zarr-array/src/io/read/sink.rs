@@ -21,6 +21,7 @@ pub(crate) struct Open<'a> {
 
 impl Sink<'_> {
     /// Returns the part of the result of a pick that holds an element.
+    #[inline]
     pub(crate) fn open(&mut self, plan: &Plan, pick: &Pick, element: &[u64]) -> ArrayResult<Open<'_>> {
         match self {
             Self::Tiles(outputs) => {
