@@ -1,26 +1,52 @@
-//! Tests the example in README.md: it compiles, runs on the bundled store, and is equal to the text there.
+//! Tests the Rust code in README.md: it compiles, runs on the bundled store, and is equal to the text there.
 #![cfg(unix)]
 
 use std::path::Path;
 
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// Enters the root of the repository, where README.md is.
+fn enter() -> std::io::Result<()> {
+    std::env::set_current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+}
+
 #[test]
-fn the_example_runs() -> Result<(), Box<dyn std::error::Error>> {
-    std::env::set_current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?;
+fn the_first_program_runs() -> Outcome {
+    enter()?;
+    first()
+}
+
+fn first() -> Outcome {
+    // README.md begins
+    use zarr_array::{blocking::Array, standard};
+    use zarr_store_fs::FsStore;
+
+    fn main() -> Result<(), Box<dyn std::error::Error>> {
+        let t2m = Array::open(FsStore::open("conformance/demo/weather.zarr")?, "/t2m", &standard())?;
+        let day = t2m.read::<f32>([0..8, 0..41, 0..90])?;
+        println!("{:?} of {:?}, first {} K", day.shape(), t2m.shape(), day[[0, 0, 0]]);
+        Ok(())
+    }
+    // README.md ends
+    main()
+}
+
+#[test]
+fn the_copy_is_equal() -> Outcome {
+    enter()?;
     let folder = tempfile::tempdir()?;
     let copy = folder.path().join("copy.zarr");
     example(copy.to_str().ok_or("no UTF-8")?)
 }
 
-fn example(destination: &str) -> Result<(), Box<dyn std::error::Error>> {
+fn example(destination: &str) -> Outcome {
     // README.md begins
     use zarr_array::{ArrayMeta, DataType, NdVec, blocking::Array, codecs, standard};
     use zarr_store_fs::FsStore;
 
-    let registry = standard(); // the codecs that are known; add your own to it
-    let store = FsStore::open("conformance/demo/weather.zarr")?;
-    let t2m = Array::open(store, "/t2m", &registry)?;
-    let day: NdVec<f32> = t2m.read([0..8, 0..41, 0..90])?;
-    println!("{:?} of {:?}, first {} K", day.shape(), t2m.shape(), day.as_slice()[0]);
+    let registry = standard(); // the known codecs; add your own to it
+    let t2m = Array::open(FsStore::open("conformance/demo/weather.zarr")?, "/t2m", &registry)?;
+    let day: NdVec<f32> = t2m.read(0..8)?;
 
     let meta = ArrayMeta::builder([8, 41, 90], DataType::Float32)
         .chunks([8, 20, 30])
@@ -35,12 +61,18 @@ fn example(destination: &str) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// Returns the Rust code of this file that is in README.md, without its indentation.
+fn examples() -> Vec<String> {
+    let parts = include_str!("readme.rs").split("    // README.md begins\n").skip(1);
+    let parts = parts.filter_map(|part| Some(part.split_once("    // README.md ends")?.0));
+    parts
+        .map(|part| part.lines().map(|l| l.strip_prefix("    ").unwrap_or(l).to_owned() + "\n").collect())
+        .collect()
+}
+
 #[test]
-fn the_example_is_the_one_in_the_readme() {
-    let (here, readme) = (include_str!("readme.rs"), include_str!("../../README.md"));
-    let lines = here.lines().skip_while(|l| !l.ends_with("// README.md begins")).skip(1);
-    let lines = lines.take_while(|l| !l.ends_with("// README.md ends"));
-    let example: Vec<_> = lines.map(|l| l.strip_prefix("    ").unwrap_or(l)).collect();
-    let example = format!("```rust\n{}\n```\n", example.join("\n"));
-    assert!(readme.contains(&example), "README.md does not have this example:\n{example}");
+fn the_rust_code_of_the_readme_is_in_this_file() {
+    let readme = include_str!("../../README.md").split("```rust\n").skip(1);
+    let readme: Vec<_> = readme.filter_map(|part| Some(part.split_once("```")?.0)).collect();
+    assert_eq!(readme, examples());
 }
