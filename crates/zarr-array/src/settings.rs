@@ -1,6 +1,6 @@
 //! Settings of a handle on an array.
 
-/// What a read does if a chunk is missing.
+/// How a read treats a missing chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum MissingChunks {
@@ -12,7 +12,7 @@ pub enum MissingChunks {
     Error,
 }
 
-/// What a write does with an empty chunk or inner chunk, in which every element is the fill value, bit for bit.
+/// How a write treats an empty chunk or inner chunk, in which every element is the fill value, bit for bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EmptyChunks {

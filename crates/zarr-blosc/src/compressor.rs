@@ -82,7 +82,7 @@ impl Format {
         self as u8
     }
 
-    /// The first compressor of this format.
+    /// Returns the compressor that this code stands for; the first one if several share the code.
     pub(crate) fn compressor(self) -> Compressor {
         match self {
             Self::BloscLz => Compressor::BloscLz,

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// Remove it.
     #[arg(long, conflicts_with = "broken")]
     remove: bool,
-    /// What to do with nodes that are broken or unknown to this command. zarr-python opens no group whose consolidated
+    /// The action for nodes that are broken or unknown to this command. zarr-python opens no group whose consolidated
     /// metadata has a node that it does not know.
     #[arg(long, value_enum, default_value_t = Broken::Refuse)]
     broken: Broken,

@@ -104,7 +104,7 @@ pub(crate) struct Args {
     /// Leave out nodes whose path below SRC matches the pattern, and everything in them. May be repeated.
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
-    /// What to do if DST exists. Only a Zarr node is ever replaced, after the copy is complete.
+    /// The action if DST exists. Only a Zarr node is ever replaced, after the copy is complete.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
     /// With --if-exists replace: also erase objects in DST that belong to no node.

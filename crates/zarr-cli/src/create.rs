@@ -74,7 +74,7 @@ pub(crate) struct Args {
     /// The format; by default that of the group above, or 3.
     #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
     zarr_format: Option<String>,
-    /// What to do if the node exists. Only Zarr nodes are ever replaced.
+    /// The action if the node exists. Only Zarr nodes are ever replaced.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
 }

@@ -1,4 +1,4 @@
-//! What is erased with a node, and what there belongs to no node.
+//! The objects that are erased with a node, and those among them that belong to no node.
 
 use std::collections::BTreeSet;
 

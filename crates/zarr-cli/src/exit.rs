@@ -119,7 +119,7 @@ impl From<ArrayErrorKind> for Exit {
     }
 }
 
-/// What messages of the libraries advise, and the options of the command that do it.
+/// The advice in messages of the libraries, and the options of the command that do the same.
 const OPTIONS: [(&str, &str); 4] = [
     ("Access::root_certificates adds", "`--ca-cert FILE` adds"),
     ("Access::redirects does not allow", "`--redirects` does not allow"),

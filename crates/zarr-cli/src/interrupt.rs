@@ -7,7 +7,7 @@ use zarr_array::traits::lock::unpoisoned;
 
 use crate::exit::say;
 
-/// What is said when the process is interrupted now.
+/// The message that an interrupt of the process prints now.
 static WORDS: Mutex<Option<String>> = Mutex::new(None);
 
 /// The exit code of a program that Ctrl-C has ended.

@@ -108,7 +108,7 @@ fn number(data_type: &DataType) -> Option<Number> {
 pub(crate) trait Plane {
     /// The data type of the elements.
     fn data_type(&self) -> Result<DataType, Failure>;
-    /// What is selected in each dimension.
+    /// Returns the selection in each dimension.
     fn picks(&self) -> &[Pick];
     /// Cuts the plane into slabs that fit into memory.
     fn slabs(&self) -> Slabs<'_>;
@@ -219,7 +219,7 @@ pub(crate) fn legend(options: &Options) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// What can fail while a picture is drawn.
+/// A failure while a picture is drawn.
 pub(crate) enum Error {
     Elements(Failure),
     Picture(io::Error),

@@ -31,7 +31,7 @@ pub(crate) enum Part {
     Absent(Vec<u64>, u128),
 }
 
-/// What is done with each part.
+/// The function that is called with each part.
 type Visit<'v> = dyn FnMut(Part) -> Result<(), Failure> + 'v;
 
 /// The parts of a selection of an array.

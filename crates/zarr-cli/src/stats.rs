@@ -104,7 +104,7 @@ struct Stats {
     has_fill: bool,
 }
 
-/// What the numbers are.
+/// The meaning of the numbers of an array.
 #[derive(Debug, Clone, Copy)]
 enum Meaning {
     Numbers,

@@ -122,7 +122,7 @@ struct Report {
     nodes: Vec<Node>,
     /// Paths of folders in groups that are not nodes.
     others: Vec<String>,
-    /// What was decoded, with `--data`.
+    /// The number of decoded chunks, with `--data`.
     checked: Option<Checked>,
 }
 

@@ -1,4 +1,4 @@
-//! What was found at the path of a node, and where the verbs look for nodes.
+//! The node or problem at a path, and the paths where the verbs look for nodes.
 
 use zarr_array::Diagnostic;
 use zarr_array::traits::Prefix;
@@ -26,7 +26,7 @@ impl Source {
     }
 }
 
-/// What was found at a path.
+/// The node or problem that was found at a path.
 #[derive(Debug)]
 pub(crate) struct Visit {
     pub(crate) prefix: Prefix,

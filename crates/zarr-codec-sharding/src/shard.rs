@@ -1,4 +1,4 @@
-//! What the codec, its readers and its writers share.
+//! The layout of a shard, which the codec, its readers and its writers share.
 
 use std::sync::Arc;
 

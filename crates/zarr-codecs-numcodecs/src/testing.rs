@@ -247,7 +247,7 @@ impl Variable {
         assert_eq!(self.encode(elements, shape).unwrap(), encoded);
     }
 
-    /// Whatever is done to `encoded`, there is an answer.
+    /// Checks that damaged forms of `encoded` are decoded or refused without a panic.
     pub(crate) fn survives(name: &str, configuration: &Value, repr: &Repr, encoded: &[u8], shape: &[u64]) {
         let decode = |damaged: &[u8]| Self::new(name, configuration, repr).decode(damaged, shape);
         for len in 0..encoded.len() {

@@ -23,7 +23,7 @@ pub struct Failure {
     pub rule: &'static str,
     /// The rule in short.
     pub says: &'static str,
-    /// What the store or codec did.
+    /// The behaviour of the store or codec.
     pub message: String,
 }
 

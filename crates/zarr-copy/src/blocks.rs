@@ -55,12 +55,12 @@ pub(crate) struct Blocks {
     registry: Registry,
     /// The metadata of the copy, if its codecs may be lossy.
     lossy: Option<ArrayMeta>,
-    /// What is copied, if it is not the whole source.
+    /// The copied part, unless the whole source is copied.
     part: Option<Part>,
     places: Places,
 }
 
-/// What the copy of an array is made of.
+/// The parts of the copy of an array.
 #[derive(Debug, Clone)]
 pub(crate) struct Parts<'a> {
     /// The chunk grid of the copy.
@@ -73,7 +73,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) memory: Allowed,
     pub(crate) threads: usize,
-    /// What is copied, if it is not the whole source.
+    /// The copied part, unless the whole source is copied.
     pub(crate) part: Option<Part>,
 }
 
@@ -436,7 +436,7 @@ impl Blocks {
     }
 }
 
-/// What is done with each block.
+/// The work on each block.
 #[derive(Debug)]
 enum Task {
     Copy,

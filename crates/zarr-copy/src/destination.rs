@@ -11,7 +11,7 @@ use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::marker;
 use crate::plan::CopyPlan;
 
-/// What was found at the place of a copy.
+/// The content of the destination before a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DestinationState {
     /// Nothing.

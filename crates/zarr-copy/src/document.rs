@@ -80,7 +80,7 @@ fn new(
     if let Some(names) = document.dimension_names() {
         builder = builder.dimension_names(names.to_vec());
     }
-    // What the source has is legal, and stays.
+    // Codecs of the source are kept, also if the builder would refuse them.
     if codecs == document.codecs() {
         builder = builder.unusual();
     }

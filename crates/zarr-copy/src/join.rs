@@ -181,7 +181,7 @@ struct Stage<'a> {
     bytes: u64,
 }
 
-/// What became of a unit in a round.
+/// The outcome of a unit in a round.
 enum Became {
     /// This worker has copied it.
     Copied(Done),

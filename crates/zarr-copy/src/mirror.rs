@@ -57,7 +57,7 @@ const MEMORY: u64 = 512 << 20;
 /// documents that a node of the source lacks. Everything else that only the destination has stays, unless
 /// [`delete`](Self::delete) is set. Only objects are deleted that the one listing held which was compared.
 ///
-/// What cannot be seen is not absent: a link that leads nowhere, or a directory that cannot be read, is an error before
+/// A link that leads nowhere, or a directory that cannot be read, does not count as absent: it is an error before
 /// anything is deleted. Nothing is written or deleted behind a link to a directory below the destination: it is an error.
 #[derive(Debug, Clone)]
 pub struct Mirror {
@@ -88,7 +88,7 @@ pub struct Mirrored {
 /// Is called with each object that is done: its key below the node, and its bytes.
 pub type Mirroring<'a> = &'a (dyn Fn(&str, u64) + Sync);
 
-/// What a look at all objects found.
+/// The result of comparing all objects.
 #[derive(Debug, Default)]
 struct Compared {
     sum: Mirrored,
@@ -102,7 +102,7 @@ struct Compared {
 /// An object that only the destination has, with its key below it.
 type Other = (String, Listed);
 
-/// What became of a pair of objects.
+/// The outcome of a pair of objects.
 enum Done {
     /// The object of the source, with its size, and the bytes of a document.
     Source {
@@ -114,7 +114,7 @@ enum Done {
     Other(Other),
 }
 
-/// What an object of the source is to the destination.
+/// The state of an object of the source, compared with the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
     New,

@@ -23,7 +23,7 @@ use crate::told::{Action, Told};
 /// The largest number of objects at once, which is enough for any storage.
 const AT_ONCE: usize = 16;
 
-/// What is done with each object.
+/// The work on each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     Copy,

@@ -30,7 +30,7 @@ use crate::told::Estimate;
 use crate::twice::Twice;
 use crate::work::Work;
 
-/// What a copy will do: all nodes, parents before children. Made by [`Copy::plan`]; nothing is written before
+/// The plan of a copy: all nodes, parents before children. Made by [`Copy::plan`]; nothing is written before
 /// [`run`](Self::run).
 #[derive(Debug)]
 pub struct CopyPlan {
@@ -62,7 +62,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) source: Array,
-    /// What is copied, if it is not all of the source.
+    /// The copied selection, unless the whole source is copied.
     pub(crate) selection: Option<Selection>,
     meta: ArrayMeta,
     pub(crate) work: Work,

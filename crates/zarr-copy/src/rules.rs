@@ -1,4 +1,4 @@
-//! What changes in which array: settings for all arrays, and rules for those whose path matches.
+//! The changes per array: settings for all arrays, and rules for arrays whose path matches.
 
 use std::str::FromStr;
 
@@ -131,7 +131,7 @@ impl FromStr for Rule {
 pub(crate) struct Rules {
     /// The format of all nodes; `None` keeps the format of each.
     pub(crate) format: Option<Format>,
-    /// What changes in all arrays; its pattern is not used.
+    /// The changes of all arrays; the pattern of this rule is not used.
     pub(crate) all: Rule,
     /// The size of chunks of arrays whose chunks are not given.
     pub(crate) target: Option<Size>,
@@ -145,7 +145,7 @@ pub(crate) struct Matchers<'a> {
     patterns: Vec<GlobMatcher>,
 }
 
-/// What changes in an array, with a note for the user.
+/// The changes of an array, with a note for the user.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub(crate) change: Change,

@@ -1,4 +1,4 @@
-//! What the work for an array says: what it will do, what it has done, and where an error is.
+//! Reports of the work for an array: the estimate, the result, and the place of an error.
 
 use std::ops::AddAssign;
 
@@ -13,14 +13,14 @@ pub(crate) type Told<'a> = &'a (dyn Fn(u64) + Sync);
 /// An array with more chunks than this, in the source or in the copy, is listed to find the stored chunks.
 pub(crate) const MANY: u128 = 1 << 20;
 
-/// What is done with a part of an array.
+/// The work on a part of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Copy,
     Compare,
 }
 
-/// What the copy of an array will do, in numbers. Chunks that are not stored count as well, so these are upper bounds.
+/// The work of copying an array, in numbers. Chunks that are not stored count as well, so these are upper bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Estimate {

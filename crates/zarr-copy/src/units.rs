@@ -1,7 +1,8 @@
 //! The copy of an array for several workers: passes one after another, each cut into units that one worker copies.
 //!
-//! A unit is named by what it holds. Workers that cut a pass in other ways, because the source has changed meanwhile or
-//! because they have other memory, have units of other names: nothing is left out, and some of it is copied twice.
+//! The name of a unit is a digest of its content. Workers cut a pass into other units if the source has changed meanwhile
+//! or if they have other memory. These units have other names, so no worker takes them for finished: each element is
+//! copied, some of them twice.
 
 use std::collections::HashSet;
 

@@ -65,7 +65,7 @@ pub enum NodeKind {
     Group,
 }
 
-/// What was found at the path of a child.
+/// The state of the node at the path of a child.
 #[derive(Debug)]
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "there is one per child, and it is matched at once")]

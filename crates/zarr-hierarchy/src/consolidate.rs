@@ -14,7 +14,7 @@ use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 use crate::options::{Formats, GroupOptions, ImplicitGroups};
 
-/// What consolidating does with arrays that use an unknown codec or data type. One such array makes zarr-python refuse
+/// How consolidating treats arrays that use an unknown codec or data type. One such array makes zarr-python refuse
 /// the whole group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

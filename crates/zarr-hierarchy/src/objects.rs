@@ -40,7 +40,7 @@ pub enum TransferError {
     Differs(Key),
 }
 
-/// What is done with an object.
+/// The work on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     Copy,

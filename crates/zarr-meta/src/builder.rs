@@ -117,7 +117,7 @@ impl ArrayBuilder {
             .fill(Fill::stored(document.fill_value().clone()))
             .storage_transformers(document.storage_transformers().iter().map(|one| one.restated(None)));
         builder.attributes = Attributes::Stored(meta.attributes());
-        // What the array has is permitted, and nothing else.
+        // Codecs of the array that the builder would refuse are permitted, and no others.
         builder.unusual = builder.check_usual(document.codecs()).is_err();
         if meta.format() == Format::V3 {
             builder.key_encoding = document.chunk_key_encoding().restated(Some("separator"));

@@ -16,7 +16,7 @@ pub struct Diagnostic {
     pub code: Code,
     /// The member concerned, as a JSON pointer (RFC 6901); empty for the whole document.
     pub pointer: String,
-    /// What was found and how it was read: lower case, one line, no full stop.
+    /// The problem and how it was read: lower case, one line, no full stop.
     pub message: String,
 }
 

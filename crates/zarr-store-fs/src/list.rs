@@ -6,9 +6,9 @@
 //! store, further such links are not listed either: directories that link to each other would be listed once for each
 //! order of the links.
 //!
-//! What cannot be seen is not absent. FIFOs, sockets, devices, and links that lead nowhere or cannot be followed are
-//! listed, so that reading them returns the error. Among the entries of one directory, a link that leads nowhere is a
-//! prefix, because it may stand for a node. A directory that cannot be read is an error.
+//! An entry that cannot be read does not count as absent. FIFOs, sockets, devices, and links that lead nowhere or
+//! cannot be followed are listed, so that reading them returns the error. Among the entries of one directory, a link
+//! that leads nowhere is a prefix, because it may stand for a node. A directory that cannot be read is an error.
 
 use std::ffi::CStr;
 
@@ -45,7 +45,7 @@ impl Walk<'_> {
     }
 }
 
-/// What a listing does with links to directories.
+/// How a listing treats links to directories.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
     Follow,
@@ -62,7 +62,7 @@ enum Entry {
     Broken(String),
 }
 
-/// What a link leads to.
+/// The target of a link.
 enum Target {
     Is(FileType),
     Nothing,

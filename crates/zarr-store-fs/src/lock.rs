@@ -41,7 +41,7 @@ pub(crate) struct Lock<'a> {
     _turn: Turn<'a>,
 }
 
-/// What a change does if its lock file cannot be created or locked.
+/// How a change proceeds if its lock file cannot be created or locked.
 #[derive(Clone, Copy)]
 pub(crate) enum Unlocked {
     /// Fails: its condition needs the lock.

@@ -59,7 +59,7 @@ pub(crate) enum Published {
     Gone,
 }
 
-/// What became of a file that was to appear as a new object, without the lock of the object.
+/// The outcome of moving a file to its place as a new object, without the lock of the object.
 pub(crate) enum Appeared {
     Yes,
     /// It has not. The lock is needed: another writer holds it, or there is an object already.

@@ -1,4 +1,4 @@
-//! What a store needs for writing: the values of its options, and the state that its clones share.
+//! The state of a store for writing: the values of its options, and the state that its clones share.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;

@@ -27,7 +27,7 @@ pub(crate) struct Bucket {
     slots: Arc<Semaphore>,
 }
 
-/// What is known of the service beyond its [`Capabilities`].
+/// The properties of a service beyond its [`Capabilities`].
 #[derive(Clone)]
 pub(crate) struct Service {
     /// Whether a put is sent once, so that the answer to a conditional put is about this request.

@@ -27,7 +27,7 @@ const ABSENT: &str = "0000000000000000";
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Marks(String);
 
-/// What the marks of an object tell about a put.
+/// The outcome of a put, as the marks of its object show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The object has the value of the put.

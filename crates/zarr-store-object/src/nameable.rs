@@ -51,7 +51,7 @@ pub(crate) fn listing(answer: Response<Bytes>) -> Result<Response<Bytes>, HttpFa
     Ok(answer.map(|body| page.nameable(body)))
 }
 
-/// What an answer says, as far as `object_store` does not look at it.
+/// The members of an answer that `object_store` does not read.
 #[derive(Debug, Default)]
 struct Page {
     is_page: bool,

@@ -34,7 +34,7 @@ pub(crate) fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
 
-/// Converts the error of a configuration that `object_store` does not accept, without secrets.
+/// Converts the error of `object_store` about a wrong configuration. The message contains no secrets.
 pub(crate) fn misconfigured(e: &object_store::Error) -> StoreError {
     let e = crate::error::read_error(e);
     StoreError::new(StoreErrorKind::InvalidArgument, e.to_string())

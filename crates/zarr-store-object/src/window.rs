@@ -23,11 +23,11 @@ pub(crate) struct Window {
     pub(crate) skip: u64,
     /// The largest number of kept bytes.
     pub(crate) keep: u64,
-    /// What happens to further bytes.
+    /// How bytes behind the window are treated.
     pub(crate) rest: Rest,
 }
 
-/// What happens to the bytes behind a window.
+/// How bytes behind a window are treated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// They are an error.

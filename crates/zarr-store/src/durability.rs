@@ -1,10 +1,11 @@
-//! What a power cut may do to a directory.
+//! The data of a directory that a power cut may lose.
 
 use std::str::FromStr;
 
 use zarr_traits::{StoreError, StoreErrorKind};
 
-/// What is on the disk when a put to a directory returns. Readers always see the old value or the new one, whole.
+/// The data that is on the disk when a put to a directory returns. Readers always see the old value or the new one,
+/// whole.
 ///
 /// ```
 /// # use zarr_store::{Access, Durability};

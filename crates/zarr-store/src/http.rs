@@ -1,4 +1,4 @@
-//! What the answers of HTTP servers mean, for stores that send requests.
+//! The meaning of answers of HTTP servers, for stores that send requests.
 
 use std::error::Error;
 use std::fmt;

@@ -159,8 +159,8 @@ pub struct Access {
     pub create: bool,
     /// Whether links that lead out of a directory store are refused. For stores of strangers.
     pub confined: bool,
-    /// What a directory has on the disk when a write to it returns. Other stores ignore it: a service keeps what it has
-    /// acknowledged.
+    /// The data that a directory has on the disk when a write to it returns. Other stores ignore it: a service keeps
+    /// what it has acknowledged.
     pub durability: Durability,
     /// Whether an object that a web server forbids to read counts as absent: some servers answer 403 instead of 404.
     pub forbidden_is_absent: bool,

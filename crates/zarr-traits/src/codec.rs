@@ -154,7 +154,7 @@ impl EncodedSize {
     }
 }
 
-/// What an array → array codec does to a chunk.
+/// The effect of an array → array codec on a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect<'a> {

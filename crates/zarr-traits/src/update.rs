@@ -62,7 +62,7 @@ pub enum InnerOrder {
     F,
 }
 
-/// What becomes of an affected inner chunk.
+/// The new state of an inner chunk that a write touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NewInner {

@@ -114,7 +114,7 @@ zarr_meta::codes! {
 pub struct Finding {
     /// The code of the finding.
     pub code: FindingCode,
-    /// What was found and how it is read: lower case, one line, no full stop.
+    /// The problem and how it is read: lower case, one line, no full stop.
     pub message: String,
 }
 

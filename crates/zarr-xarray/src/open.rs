@@ -13,7 +13,7 @@ use crate::plan::DatasetPlan;
 use crate::shared::Shared;
 use crate::stored::StoredArray;
 
-/// What a dataset inherits from the groups above it.
+/// The properties that a dataset inherits from the groups above it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Above {
     /// The length of each dimension.
@@ -22,7 +22,7 @@ pub(crate) struct Above {
     pub(crate) coordinates: BTreeMap<String, Arc<Shared>>,
 }
 
-/// What is directly below a group.
+/// The nodes directly below a group.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     arrays: BTreeMap<String, Arc<StoredArray>>,

@@ -21,7 +21,7 @@ use crate::finding::{Finding, FindingCode};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Profile {
-    /// What xarray needs to open a group, and what it reads differently.
+    /// The attributes that xarray needs to open a group, and values that it reads differently.
     Xarray,
     /// The CF conventions, as far as documents show them.
     Cf,

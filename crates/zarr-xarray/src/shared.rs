@@ -1,4 +1,4 @@
-//! What a dataset shares with its selections and variables.
+//! The state that a dataset shares with its selections and variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

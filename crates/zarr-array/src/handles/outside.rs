@@ -24,7 +24,7 @@ use crate::settings::{EmptyChunks, PartialWrites};
 /// The index of a chunk, and its version if it is known.
 type Seen = (Dims, Option<Version>);
 
-/// What lies outside of a shape.
+/// The chunks and elements outside of a shape.
 pub(crate) struct Outside {
     shape: Vec<u64>,
     /// The dimensions that the shape makes shorter.

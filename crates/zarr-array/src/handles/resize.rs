@@ -17,7 +17,7 @@ use crate::io::write;
 use crate::select::Along;
 use crate::values::NdVec;
 
-/// What happens to stored elements that a smaller shape cuts off.
+/// How stored elements are treated that a smaller shape cuts off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CutElements {
@@ -36,8 +36,8 @@ impl Array {
     /// Elements that were deleted do not come back. If a resize dies, chunks outside of the new shape may stay: a larger
     /// shape is refused as long as some of them lie inside of it, and a resize to the stored shape deletes them.
     ///
-    /// What another writer appends at the same time is kept. In a store without conditional deletes, as buckets are, a whole
-    /// chunk may be deleted that is appended just at that moment.
+    /// Elements that another writer appends at the same time are kept. In a store without conditional deletes, as
+    /// buckets are, a whole chunk may be deleted that is appended just at that moment.
     ///
     /// ```
     /// # async fn example(mut array: zarr_array::Array) -> zarr_array::ArrayResult<()> {

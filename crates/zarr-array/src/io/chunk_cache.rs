@@ -57,7 +57,7 @@ pub struct ChunkCacheCounts {
     pub budget: u64,
 }
 
-/// What the clones of a cache share.
+/// The state that the clones of a cache share.
 struct Shared {
     chunks: Versioned<Unit, Arc<Vec<u8>>>,
     owners: Mutex<Owners>,

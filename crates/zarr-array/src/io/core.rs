@@ -112,7 +112,7 @@ impl Core {
         Some(Inner { shape, together })
     }
 
-    /// What a plan must know of the array.
+    /// Returns the properties of the array that a plan needs.
     pub(crate) fn layout(&self) -> Layout<'_> {
         let inner = self.inner();
         Layout {

@@ -11,7 +11,7 @@ use super::erase::delete_node;
 use super::{MAKERS, Writing, above, bare, refresh, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 
-/// What happens to an existing node where a node is created.
+/// How an existing node is treated where a node is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ExistingNode {

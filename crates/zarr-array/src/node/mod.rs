@@ -37,7 +37,7 @@ pub struct Writing {
     /// Whether a document is put only if the stored one has not changed since it was read.
     /// [`PartialWrites::Unchecked`] is for a single writer.
     pub partial_writes: PartialWrites,
-    /// What happens to consolidated metadata in the groups above the node.
+    /// How consolidated metadata in the groups above the node is treated.
     pub consolidated: ConsolidatedPolicy,
 }
 

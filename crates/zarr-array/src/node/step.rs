@@ -13,8 +13,8 @@ use super::put::{delete, put};
 use super::{Writing, at_once, document, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 
-/// What happens to consolidated metadata above a node that is created, changed or erased. Readers trust it, so stale
-/// metadata hides the change from them.
+/// How consolidated metadata above a node is treated if the node is created, changed or erased. Readers trust it, so
+/// stale metadata hides the change from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ConsolidatedPolicy {

@@ -27,7 +27,7 @@ use crate::plan::order::{Order, Orders};
 use crate::plan::side::Side;
 use crate::select::Along;
 
-/// What a plan must know of an array.
+/// The properties of an array that a plan needs.
 pub(crate) struct Layout<'a> {
     /// The shape of the array.
     pub(crate) shape: &'a [u64],

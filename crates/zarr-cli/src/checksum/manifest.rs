@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure, line};
 use crate::json;
 use crate::table::count;
 
-/// What the digests are made of.
+/// The content that the digests cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Data,

@@ -17,7 +17,7 @@ pub(super) fn is_sharded(array: &Array) -> bool {
     inner_chunk_shapes(array.metadata().document().codecs()).is_none_or(|shapes| !shapes.is_empty())
 }
 
-/// What is known about the inner chunks of a shard.
+/// The inner chunks of a shard, if they are known.
 pub(super) enum Inside {
     /// The stored inner chunks, and the number of those that are not stored.
     Known { stored: Vec<Inner>, missing: u64 },

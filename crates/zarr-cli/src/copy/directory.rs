@@ -42,7 +42,7 @@ pub(super) struct Directory {
     archive: Option<Prefix>,
 }
 
-/// What may be done with something that exists at the destination.
+/// The permitted changes of existing objects at the destination.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub(super) replace: bool,

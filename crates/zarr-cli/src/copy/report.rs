@@ -1,4 +1,4 @@
-//! What a copy will do, and what it has done, as text and as JSON.
+//! The plan and the result of a copy, as text and as JSON.
 
 use zarr_array::meta::json::{Object, Value};
 use zarr_copy::{CopyNode, CopyPlan, Done, Moved, Share};

@@ -1,4 +1,4 @@
-//! What `zarr diff` prints.
+//! The output of `zarr diff`.
 
 use zarr_array::meta::json::{Object, Value};
 

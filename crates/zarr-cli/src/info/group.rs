@@ -60,7 +60,7 @@ impl Children {
     }
 }
 
-/// What the consolidated metadata says.
+/// A summary of the consolidated metadata.
 struct Consolidated {
     nodes: usize,
     /// The differences from the children in the store, if the store can list.

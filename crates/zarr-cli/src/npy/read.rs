@@ -17,7 +17,7 @@ const MOST: u32 = 1 << 20;
 /// The deepest nesting of lists that is read.
 const DEPTH: usize = 32;
 
-/// What a header says.
+/// The content of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The type, in the form of format 2: a type string, or a list of fields.

@@ -1,4 +1,4 @@
-//! What a request gets: the method, the host and the origin are judged here.
+//! Answers requests: the method, the host and the origin are judged here.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::path::{Place, is_outside, place};
 use crate::exit::{Exit, say};
 use crate::json;
 
-/// What is served, and to whom.
+/// The storage that is served, and the requests that may read it.
 #[derive(Debug)]
 pub(super) struct Served {
     pub(super) storage: Storage,
@@ -24,8 +24,8 @@ pub(super) struct Served {
     pub(super) root: Prefix,
     /// Origins whose pages may read in a browser, besides those of this machine. `*` is all.
     pub(super) origins: Vec<String>,
-    /// Whether requests must name this machine. Otherwise a page could read the store by a name of its own that it
-    /// lets point to this machine.
+    /// Whether the `Host` of a request must be this machine's. Without this check, a web page could read the store through
+    /// a domain that it points to 127.0.0.1 (DNS rebinding).
     pub(super) only_this_machine: bool,
     pub(super) page: Arc<Page>,
 }

@@ -7,7 +7,7 @@ use hyper::header::{self, HeaderName};
 use sha2::{Digest, Sha256};
 use zarr_array::traits::Version;
 
-/// What a request gets of an object that exists.
+/// The part of an existing object that answers a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     Whole,

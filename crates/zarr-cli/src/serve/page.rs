@@ -20,7 +20,7 @@ use crate::target::Target;
 /// The path of the page.
 pub(super) const PATH: &str = "/.page/";
 
-/// What the page may load: its own files and answers, and pictures that are in the answers.
+/// The sources that the page may load: its own files and answers, and pictures in the answers.
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
                                  base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -6,7 +6,7 @@ use std::io;
 use zarr_array::meta::is_document;
 use zarr_array::traits::{Key, Prefix, StoreError};
 
-/// What a path names.
+/// The object or folder that a path names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Object(Key),

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use super::answer::{Served, answer};
 use super::patient::Patient;
 
-/// What clients may use together.
+/// The resources that all clients together may use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     /// Connections at a time. Others wait until one ends.

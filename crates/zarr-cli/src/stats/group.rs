@@ -24,7 +24,7 @@ use crate::target::Target;
 use crate::visit::Source;
 use crate::walk::walk;
 
-/// What is printed of an array. The statistics themselves are dropped at once: their histograms are large.
+/// The row that is printed for an array. The statistics themselves are dropped at once: their histograms are large.
 enum Row {
     Cells([String; 7]),
     Json(Value),

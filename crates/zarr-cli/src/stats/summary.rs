@@ -17,7 +17,7 @@ const BLOCK: usize = 1 << 13;
 /// The number of elements that a thread takes at once.
 const SHARE: usize = 1 << 18;
 
-/// What is known of some elements.
+/// The statistics of some elements.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Summary {
     /// All elements.

@@ -25,7 +25,7 @@ pub(super) struct Conventions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Convention {
-    /// What xarray needs to open a group, and what it reads differently.
+    /// The attributes that xarray needs to open a group, and values that it reads differently.
     Xarray,
     /// The CF conventions.
     Cf,

@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::stored::{Object, Stored};
 use crate::table::{count, product};
 
-/// What was decoded.
+/// The number of decoded chunks.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Checked {
     pub(super) chunks: u64,

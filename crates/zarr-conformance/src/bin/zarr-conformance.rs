@@ -25,9 +25,9 @@ enum Action {
     /// METADATA`. It exits with 0 after success, with 1 and a message if it refuses the store, and with 89 for a call
     /// that it does not implement. The protocol is in conformance/peers/README.md of the repository.
     ///
-    /// What an implementation writes is judged by other implementations that read it. So writing is asked only if an
-    /// adapter of another implementation is named by `--peer`. It must read the stores itself, because it also provides
-    /// the elements to write.
+    /// Stores that an implementation writes are judged by other implementations that read them. So writing is asked
+    /// only if an adapter of another implementation is named by `--peer`. It must read the stores itself, because it
+    /// also provides the elements to write.
     Run(Run),
     /// Write the stores and their manifest.json to a folder, to look at a failing case
     ///

@@ -19,7 +19,7 @@ pub struct Deviation {
     pub verb: Vec<String>,
     /// The kind of failure: `wrong`, `refused`, `accepted` or `broken`; `None` for all kinds.
     pub found: Option<FaultKind>,
-    /// What the peer does, and why.
+    /// The behaviour of the peer, and its reason.
     pub reason: String,
     /// A reference: the id of a rule, or a URL.
     pub reference: String,

@@ -12,7 +12,7 @@ use super::verdict::{Direction, Verdict};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KnownFault {
-    /// What the peer does, and why.
+    /// The behaviour of the peer, and its reason.
     pub reason: String,
     /// A reference.
     pub reference: String,
@@ -46,7 +46,7 @@ pub struct Surprise {
     pub case: String,
     /// The verb.
     pub verb: String,
-    /// What is unexpected.
+    /// A description of the unexpected result.
     pub message: String,
 }
 

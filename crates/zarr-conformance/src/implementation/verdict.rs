@@ -1,4 +1,4 @@
-//! What a peer is asked to do, and what comes of it.
+//! The tasks of a peer, and the verdicts on its answers.
 
 use serde::Deserialize;
 

@@ -9,9 +9,9 @@ use super::{Fault, When};
 pub struct Mode {
     /// The name: the first segment of the path.
     pub name: &'static str,
-    /// What the server does.
+    /// The behaviour of the server.
     pub about: &'static str,
-    /// What a reader should do: whether it can return the right data.
+    /// Whether a reader can return the right data.
     pub can_be_read: bool,
     faults: fn(&str) -> Vec<(Limit, Fault)>,
 }

@@ -67,7 +67,7 @@ pub(super) struct State {
     pub(super) done: HashMap<String, Record>,
 }
 
-/// What is recorded of a unit that is done.
+/// The record of a finished unit.
 #[derive(Debug)]
 pub(super) struct Record {
     /// The number of objects that hold the unit. Chunks of which all elements are the fill value are not stored.

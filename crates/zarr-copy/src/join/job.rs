@@ -17,11 +17,11 @@ pub struct SharedCopy {
     pub(super) unit_bytes: u64,
 }
 
-/// What one worker did in a job.
+/// The share of one worker in a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Share {
-    /// What this worker copied and compared.
+    /// The objects and bytes that this worker copied and compared.
     pub done: Done,
     /// The number of units that this worker copied.
     pub units: u64,

@@ -60,7 +60,7 @@ impl Nodes {
                 let documents = Documents::new().with(DocumentName::Node, document.to_vec());
                 match NodeMeta::parse(&documents, &Limits::default(), &mut Ignore) {
                     Ok(Some(NodeMeta::Array(_))) => Kind::Array,
-                    // What cannot be read owns nothing but its document.
+                    // An unreadable node owns only its document.
                     _ => Kind::Group,
                 }
             }

@@ -1,4 +1,4 @@
-//! What the scheduler runs.
+//! The work that the scheduler runs: cells of a read or a write.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -67,7 +67,7 @@ struct State {
     done: Counters,
     expected: Counters,
     is_cancelled: AtomicBool,
-    /// Who waits for the cancellation, by the number of the wait.
+    /// The tasks that wait for the cancellation, by the number of the wait.
     waiting: Mutex<BTreeMap<u64, Waker>>,
     waits: AtomicU64,
     report: Option<Report>,
@@ -93,7 +93,7 @@ impl Progress {
         Self(Arc::new(State { report: Some(Box::new(report)), ..State::default() }))
     }
 
-    /// What is done.
+    /// Returns the amount of finished work.
     pub fn done(&self) -> Amount {
         self.0.done.get()
     }

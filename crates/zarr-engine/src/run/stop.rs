@@ -18,7 +18,7 @@ pub enum Stop {
     },
     /// The work of a codec or the call of a store panicked.
     Panicked {
-        /// Whose code it was.
+        /// The origin of the code that panicked.
         who: &'static str,
         /// The message of the panic.
         message: String,

@@ -78,7 +78,7 @@ impl Staged {
     }
 }
 
-/// What a conditional write depends on.
+/// The condition of a write.
 #[derive(Clone, Copy)]
 enum Expected<'a> {
     Anything,

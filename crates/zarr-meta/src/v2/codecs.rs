@@ -26,7 +26,7 @@ pub(crate) struct Codecs {
     pub(crate) origins: Vec<Origin>,
     /// The kind of the objects, if the array has objects. Their codec determines it.
     pub(crate) objects: Option<Objects>,
-    /// What documents of format 3 cannot represent.
+    /// The features that documents of format 3 cannot represent.
     pub(crate) obstacles: Vec<String>,
 }
 

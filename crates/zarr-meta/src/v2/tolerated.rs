@@ -20,7 +20,7 @@ const DEFAULT_SIZE: u64 = 4;
 pub(super) struct Member {
     name: &'static str,
     value: Value,
-    /// What the document has, if its form is not the defined one.
+    /// The form in the document, if it is not the defined form.
     deviation: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What arrays and groups share: the version, the node type, attributes, and unknown members.
+//! The members that arrays and groups share: the version, the node type, attributes, and unknown members.
 
 use super::members::{required, waived, writable};
 use crate::diagnostic::{Code, Diagnostic, Sink};

@@ -1,4 +1,4 @@
-//! What a codec is built for.
+//! The chunk that a codec is built for.
 
 use crate::dtype::{DataType, Layout};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};

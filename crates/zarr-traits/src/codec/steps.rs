@@ -1,4 +1,4 @@
-//! What many codecs do alike.
+//! Steps that many codecs share.
 
 use zarr_strided::{Destination, Dims, Source, Swap, byte_len};
 

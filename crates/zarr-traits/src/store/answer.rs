@@ -186,7 +186,7 @@ pub enum Outcome {
     Conflict,
 }
 
-/// What came of a copy that the service was to make.
+/// The answer of a store that was asked to copy an object by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Copied {

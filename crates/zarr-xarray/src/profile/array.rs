@@ -216,8 +216,8 @@ fn times(array: &Array<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// What xarray reads differently, and attributes that make the variable unreadable. Other checks have named what they
-/// cover.
+/// Checks for values that xarray reads differently, and for attributes that make the variable unreadable. Other checks
+/// have named what they cover.
 fn xarray(group: &Group<'_>, array: &Array<'_>, report: &mut Report<'_>) {
     let above = group.attributes.clone();
     let Ok(plan) = DatasetPlan::new(above, [(array.name, array.meta)], &DecodeOptions::default()) else {

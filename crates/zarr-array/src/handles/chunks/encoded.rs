@@ -112,7 +112,7 @@ impl Array {
     }
 }
 
-/// What [`Array::check_encoded_chunk`] has found in an object.
+/// The result of [`Array::check_encoded_chunk`] for an object.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ChunkCheck {

@@ -15,7 +15,7 @@ pub(super) struct Part {
     dims: Vec<Dim>,
 }
 
-/// A dimension of the view, as far as this array fills it.
+/// A dimension of the view, and the positions in it that this array fills.
 #[derive(Debug, Clone)]
 struct Dim {
     /// The entry of `places` that varies along it; `None` for a dimension that the array does not have.

@@ -13,12 +13,12 @@ pub(crate) fn changed_often() -> ArrayError {
     )
 }
 
-/// The error that a codec breaks its contract.
+/// Returns the error for a codec that breaks its contract.
 pub(crate) fn strange(message: &str) -> ArrayError {
     CodecError::new(CodecErrorKind::InvalidArgument, message).into()
 }
 
-/// The error that the store breaks its contract.
+/// Returns the error for a store that breaks its contract.
 pub(super) fn short(got: usize, expected: usize) -> FetchError {
     let message = format!("the store returned {got} bytes where {expected} were requested");
     ArrayError::new(ArrayErrorKind::Io, message).into()

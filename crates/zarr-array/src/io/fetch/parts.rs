@@ -42,7 +42,7 @@ impl Parts {
     }
 }
 
-/// What must be read for parts.
+/// The bytes that must be read for parts.
 pub(crate) enum PartsWish {
     /// The pieces of each part.
     Pieces(OneOrMany<Vec<Piece>>),

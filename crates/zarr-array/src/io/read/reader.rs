@@ -24,7 +24,7 @@ use crate::plan::joint::Joint;
 use crate::plan::{Cell, Pick, Take, Tile};
 use crate::settings::MissingChunks;
 
-/// What is needed to read any cell.
+/// The state with which any cell is read.
 pub(crate) struct Reader<'a> {
     pub(crate) core: &'a Core,
     pub(crate) joint: &'a Joint,

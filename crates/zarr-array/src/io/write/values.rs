@@ -10,7 +10,7 @@ use crate::io::fetch::strange;
 use crate::plan::hits::Hits;
 use crate::plan::{Cell, Plan};
 
-/// What is written to one chunk.
+/// The values that are written to one chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Values<'a> {
     pub(super) core: &'a Core,
