@@ -65,7 +65,7 @@ impl Shield {
     }
 }
 
-/// Whether more bytes can make a character of these, which are none yet.
+/// Whether these bytes are the begin of a character that further bytes can complete.
 fn is_begun(bytes: &[u8]) -> bool {
     (1..LONGEST).contains(&bytes.len()) && std::str::from_utf8(bytes).is_err_and(|e| e.error_len().is_none())
 }

@@ -35,7 +35,7 @@ fn secret(typed: &str) -> Option<[(String, String); 2]> {
     (shown != typed).then(|| [(typed.to_owned(), shown.clone()), (quoted, shown)])
 }
 
-/// Whether a text is a URL with a password, of which `scheme://` is mistyped or missing. Names that exist, or begin like a
+/// Whether a text is a URL with a password whose `scheme://` is mistyped or missing. Names that exist, or begin like a
 /// path, are names of files.
 fn is_mistyped(text: &str) -> bool {
     let has_password = text.rsplit_once('@').is_some_and(|(credentials, _)| credentials.contains(':'));

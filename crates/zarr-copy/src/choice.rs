@@ -41,8 +41,8 @@ impl Grids {
     }
 
     /// Returns the block that needs at most `room` bytes and the fewest reads. A block takes `copies` times the size of
-    /// its elements. Among blocks with as few reads, one is chosen of which several fit, so that they overlap.
-    /// If not even one chunk fits, the error is the block of one chunk.
+    /// its elements. Among blocks with equally few reads, the choice is a block of which several fit, so that they
+    /// overlap. If not even one chunk fits, the error is the block of one chunk.
     pub(crate) fn choose(&self, copies: u64, room: u64) -> Result<Choice, Choice> {
         let single = vec![1; self.shape.len()];
         let smallest = self.memory(&single, copies);

@@ -365,8 +365,8 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Looks whether a pass is whole, of which all units are recorded as done. One worker looks for all, and copies what
-    /// lacks. Returns whether that is done.
+    /// Checks whether a pass is complete after all its units are recorded as done. One worker does this for all workers
+    /// and copies missing objects. Returns whether this is done.
     async fn is_whole(&mut self, stage: &Stage<'a>) -> CopyResult<bool> {
         let state = self.claims.state(&stage.name).await?;
         if self.is_recorded_whole(stage, &state).await? {
@@ -390,8 +390,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Copies again what the records say is there, and is not: somebody may have deleted it since. With `verify`, compares
-    /// what no worker of this run has copied, and copies what differs.
+    /// Copies recorded objects again that are missing: another program may have deleted them since. With `verify`,
+    /// compares objects that no worker of this run has copied, and copies those that differ.
     async fn mend(&mut self, stage: &Stage<'a>, state: &State) -> CopyResult<()> {
         let pass = &stage.pass;
         let stored = pass.stored().await?;

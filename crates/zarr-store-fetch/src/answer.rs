@@ -134,7 +134,7 @@ impl Mark {
         }
     }
 
-    /// Returns the version. Weak tags are none: two values may share one.
+    /// Returns the version. A weak tag is not used as one: two values may share it.
     pub(crate) fn version(&self) -> Option<Version> {
         let tag = self.tag.as_deref().filter(|tag| !tag.starts_with("W/"))?;
         Some(Version::new(tag.as_bytes()))

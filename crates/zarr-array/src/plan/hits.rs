@@ -30,7 +30,7 @@ pub(crate) struct Steps {
     step: Dims,
 }
 
-/// Elements of which each place is the sum of one offset for each dimension of the result.
+/// Elements whose place is a sum of offsets, one for each dimension of the result.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// The first of them in the result, and their number.

@@ -26,7 +26,7 @@ pub(super) struct GroupInfo {
     notes: Vec<Diagnostic>,
     children: Children,
     consolidated: Option<Consolidated>,
-    /// The group as a dataset, if it has arrays with named dimensions, or the reason why it is none.
+    /// The group as a dataset, if it has arrays with named dimensions, or the reason why it is not a dataset.
     dataset: Result<Option<DatasetInfo>, String>,
     has_attributes: bool,
 }
