@@ -62,7 +62,7 @@ impl Slot {
     /// Returns the content of the slot in the `blocks` of its heap.
     ///
     /// # Errors
-    /// [`CodecErrorKind::InvalidArgument`] if the slot belongs to another heap.
+    /// [`CodecErrorKind::InvalidArgument`] if the slot points outside `blocks`, because it belongs to another heap.
     pub fn of(self, blocks: &[Bytes]) -> CodecResult<&[u8]> {
         let start = usize::try_from(self.start).ok();
         let end = start.and_then(|start| start.checked_add(self.len as usize));
@@ -71,7 +71,7 @@ impl Slot {
         block.zip(range).and_then(|(block, range)| block.get(range)).ok_or_else(|| {
             CodecError::new(
                 CodecErrorKind::InvalidArgument,
-                "an element of variable length belongs to another heap",
+                "a string or byte string points outside the memory of these elements: a codec mixed up two chunks",
             )
         })
     }

@@ -70,7 +70,9 @@ impl Dataset {
     async fn place(&self, index: &str, labels: NewVariable) -> XarrayResult<Range<i64>> {
         let variable = self.variable(index)?;
         if labels.dimensions != variable.dimensions() {
-            return Err(XarrayError::invalid("the labels of an index have one dimension, its own"));
+            let (given, own) = (&labels.dimensions, variable.dimensions());
+            let message = format!("the labels of {index:?} have dimensions {given:?}, expected {own:?}");
+            return Err(XarrayError::invalid(message));
         }
         let count = labels.values.shape().iter().product::<u64>();
         let array = variable.reader()?.array;

@@ -155,8 +155,10 @@ pub(crate) fn blocks(grid: &dyn ChunkGrid, shape: &[u64], chunks: &Selection) ->
     let mut ranges = Vec::with_capacity(shape.len());
     for (dim, along) in chunks.resolve(&counts)?.iter().enumerate() {
         let picked = along.ascending().filter(|picked| picked.step == 1);
-        let wrong =
-            || ArrayError::invalid(format!("dimension {dim}: blocks are ranges and indexes of chunks"));
+        let wrong = || {
+            let form = "blocks are indices and ranges of chunks (`2`, `1..4`), without steps and lists";
+            ArrayError::invalid(format!("dimension {dim}: {form}"))
+        };
         let Picked { start, count, .. } = picked.ok_or_else(wrong)?;
         let border = |chunk: u64| grid.span(dim, chunk).map_or(shape[dim], |span| span.start).min(shape[dim]);
         ranges.push(border(start)..border(start + count));
