@@ -17,6 +17,7 @@ use crate::error::ArrayResult;
 /// By default an array uses the pool of its [`Storage`], with as many threads as the machine has.
 /// [`use_for`](Self::use_for) sets the pool of a storage, [`Array::with_cpu`](crate::Array::with_cpu) that of one handle.
 #[derive(Clone, Debug)]
+#[doc(alias("parallel", "concurrency", "threads"))]
 pub struct Cpu(Option<Arc<dyn Spawn>>);
 
 impl Cpu {

@@ -15,6 +15,7 @@ use crate::size::Size;
 /// unless a setting changes them. If the chunks and codecs of an array stay the same, its stored objects are copied
 /// byte for byte. Otherwise its elements are encoded again, and chunks that hold only the fill value are not stored.
 #[derive(Debug, Clone)]
+#[doc(alias = "rechunk")]
 pub struct Copy {
     pub(crate) storage: Storage,
     pub(crate) path: String,

@@ -78,6 +78,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::open`](crate::Group::open).
+    #[doc(alias = "open_group")]
     pub fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
         block_on(crate::Group::open(storage, path, registry)).map(Self)
     }
@@ -99,6 +100,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::open_at`](crate::Group::open_at).
+    #[doc(alias = "open_url")]
     pub fn open_at(located: &Located, registry: &Registry) -> HierarchyResult<Self> {
         block_on(crate::Group::open_at(located, registry)).map(Self)
     }
@@ -149,11 +151,13 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::children`](crate::Group::children).
+    #[doc(alias = "members")]
     pub fn children(&self) -> HierarchyResult<Vec<Child>> {
         block_on(self.0.children())
     }
 
     /// Iterates over all nodes below the group, depth first, each group before its children.
+    #[doc(alias = "tree")]
     pub fn walk(&self) -> Walk {
         Walk(self.0.walk())
     }
@@ -318,6 +322,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::erase`](crate::Group::erase).
+    #[doc(alias("delete", "remove"))]
     pub fn erase(&self, path: &str) -> HierarchyResult<()> {
         block_on(self.0.erase(path))
     }
@@ -336,6 +341,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::move_to`](crate::Group::move_to).
+    #[doc(alias = "rename")]
     pub fn move_to(&self, path: &str, to: &Self, to_path: &str) -> HierarchyResult<CopyReport> {
         block_on(self.0.move_to(path, &to.0, to_path))
     }
@@ -353,6 +359,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::consolidate`](crate::Group::consolidate).
+    #[doc(alias = "consolidate_metadata")]
     pub fn consolidate(&mut self) -> HierarchyResult<Report> {
         block_on(self.0.consolidate())
     }

@@ -23,6 +23,7 @@ impl Group {
     /// # Errors
     /// [`Unsupported`](ArrayErrorKind::Unsupported) if the store cannot list and there is no consolidated metadata;
     /// errors of the store.
+    #[doc(alias = "members")]
     pub async fn children(&self) -> HierarchyResult<Vec<Child>> {
         children(&self.shared, &self.prefix, self.format()).await.map_err(|e| e.at(&self.path()))
     }

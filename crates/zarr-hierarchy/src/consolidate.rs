@@ -47,6 +47,7 @@ impl Group {
     /// # Errors
     /// [`Unsupported`](ArrayErrorKind::Unsupported) if the store cannot list; errors of [`UnresolvedArrays::Refuse`];
     /// errors of the store.
+    #[doc(alias = "consolidate_metadata")]
     pub async fn consolidate(&mut self) -> HierarchyResult<Report> {
         self.consolidate_with(UnresolvedArrays::default()).await
     }

@@ -277,6 +277,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`copy`] and [`erase`]. If erasing fails, both nodes exist.
+    #[doc(alias = "rename")]
     pub async fn move_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<CopyReport> {
         self.child(path)?;
         let copied = self.copy_to(path, to, to_path).await?;

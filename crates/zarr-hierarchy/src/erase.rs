@@ -66,6 +66,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`erase`].
+    #[doc(alias("delete", "remove"))]
     pub async fn erase(&self, path: &str) -> HierarchyResult<()> {
         let options = EraseOptions { root: false, writing: self.shared.options.writing.clone() };
         erase_at(&self.shared.storage, &self.child(path)?, &options).await

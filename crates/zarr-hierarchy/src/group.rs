@@ -75,6 +75,7 @@ impl Group {
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) if there is no group;
     /// [`Metadata`](zarr_array::ArrayErrorKind::Metadata) if its document is invalid; errors of the store.
+    #[doc(alias = "open_group")]
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
         Self::open_with(storage, path, registry, &GroupOptions::new()).await
     }
@@ -113,6 +114,7 @@ impl Group {
     /// # Errors
     /// As [`open`](Self::open); [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) if this crate does not know the
     /// format.
+    #[doc(alias = "open_url")]
     pub async fn open_at(located: &Located, registry: &Registry) -> HierarchyResult<Self> {
         let options = GroupOptions::new().format(node::format_at(located)?);
         Self::open_with(located.storage.clone(), &located.node, registry, &options).await

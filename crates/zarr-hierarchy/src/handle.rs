@@ -26,6 +26,7 @@ macro_rules! common_methods {
         }
 
         /// The attributes; empty if there are none.
+        #[doc(alias = "attrs")]
         pub fn attributes(&self) -> Object {
             self.inner().meta.attributes()
         }

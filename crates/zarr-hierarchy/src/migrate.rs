@@ -35,6 +35,7 @@ pub use steps::Step;
 
 /// The options for converting a hierarchy to format 3.
 #[derive(Debug, Clone)]
+#[doc(alias("upgrade", "convert"))]
 pub struct MigrateOptions {
     format: Format,
     overwrite: bool,

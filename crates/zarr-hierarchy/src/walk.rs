@@ -58,6 +58,7 @@ impl Group {
     /// Walks over all nodes below the group. Each group costs as much as [`children`](Self::children), and nothing with
     /// consolidated metadata. Over a network the children of several groups are listed at once, within the requests
     /// that the options allow; in a local store the threads of the storage list several groups.
+    #[doc(alias = "tree")]
     pub fn walk(&self) -> Walk {
         let pending = Some(Below { prefix: self.prefix.clone(), format: self.format(), depth: 1 });
         let (shared, stack, ahead) = (self.shared.clone(), Vec::new(), HashMap::new());

@@ -176,6 +176,7 @@ impl ArrayBuilder {
     /// Packs the chunks into shards of this shape in elements, which must be a multiple of the chunk shape. The codecs
     /// then apply to the inner chunks. Without [`chunks`](Self::chunks), chunks of up to 512 KiB are chosen.
     #[must_use]
+    #[doc(alias = "subchunk")]
     pub fn shards(mut self, shape: impl Into<Vec<u64>>) -> Self {
         self.shards = Some(shape.into());
         self
@@ -211,6 +212,7 @@ impl ArrayBuilder {
 
     /// Sets the fill value, the value of all elements that are not stored.
     #[must_use]
+    #[doc(alias = "nodata")]
     pub fn fill(mut self, fill: impl Into<Fill>) -> Self {
         self.fill = Some(fill.into());
         self
@@ -220,6 +222,7 @@ impl ArrayBuilder {
     /// the one that suits the data type is inserted: `bytes`, or `vlen-utf8` for strings. A list with an unknown codec
     /// is not changed.
     #[must_use]
+    #[doc(alias("compress", "compressors"))]
     pub fn codecs(mut self, codecs: impl IntoIterator<Item = Extension>) -> Self {
         self.codecs = Some(codecs.into_iter().collect());
         self

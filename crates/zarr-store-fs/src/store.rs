@@ -19,6 +19,7 @@ const PAGE: usize = 1000;
 
 /// A store in a directory: the key `a/b` is the file `a/b` below it. Cheap to clone.
 #[derive(Clone)]
+#[doc(alias("FilesystemStore", "LocalStore"))]
 pub struct FsStore {
     pub(crate) root: Root,
     pub(crate) page: usize,

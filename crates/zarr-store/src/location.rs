@@ -137,6 +137,7 @@ impl fmt::Debug for Scheme {
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
+#[doc(alias = "credentials")]
 pub struct Access {
     /// Whether requests are not signed.
     pub anonymous: bool,
@@ -205,6 +206,7 @@ impl Access {
 
     /// Sets variables with credentials and settings, for example `std::env::vars()`.
     #[must_use]
+    #[doc(alias = "credentials")]
     pub fn environment(self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { environment: variables.into_iter().collect(), ..self }
     }
@@ -217,6 +219,7 @@ impl Access {
 
     /// Sets the largest number of retries of a request.
     #[must_use]
+    #[doc(alias = "retry")]
     pub fn retries(self, retries: u32) -> Self {
         Self { retries: Some(retries), ..self }
     }
@@ -316,6 +319,7 @@ impl Schemes {
     /// # Errors
     /// [`StoreErrorKind::Unsupported`] for an unknown scheme, [`StoreErrorKind::InvalidArgument`] for an invalid text;
     /// and those of the store.
+    #[doc(alias = "open_url")]
     pub async fn open(&self, text: &str, access: &Access) -> StoreResult<Located> {
         let (store, node, format) = split_node(text);
         let Pipeline { root, adapters } = Pipeline::parse(store)?;

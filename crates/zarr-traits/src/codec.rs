@@ -268,6 +268,7 @@ pub trait ArrayBytesCodec: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the codec cannot work on this shape.
+    #[doc(alias = "partial_decode")]
     fn partial(
         &self,
         shape: &[u64],

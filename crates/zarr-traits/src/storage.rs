@@ -30,6 +30,7 @@ use crate::version::Version;
 /// # }
 /// ```
 #[derive(Clone)]
+#[doc(alias = "kvstore")]
 pub struct Storage(Arc<Inner>);
 
 #[derive(Clone)]

@@ -72,6 +72,7 @@ impl Dataset {
     /// # Errors
     /// As [`Variable::read_arrow`]; [`Invalid`](XarrayErrorKind::Invalid) for variables with different dimensions, and
     /// without variables.
+    #[doc(alias = "record_batch")]
     pub async fn read_arrow<N: AsRef<str>>(
         &self,
         variables: impl IntoIterator<Item = N>,

@@ -48,6 +48,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`zarr_xarray::Dataset::open`](crate::Dataset::open).
+    #[doc(alias = "open_dataset")]
     pub fn open(group: blocking::Group) -> XarrayResult<Self> {
         block_on(crate::Dataset::open(group.into_async())).map(Self::from)
     }
@@ -366,6 +367,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`zarr_xarray::Dataset::read_arrow`](crate::Dataset::read_arrow).
+    #[doc(alias = "record_batch")]
     pub fn read_arrow<N: AsRef<str>>(
         &self,
         variables: impl IntoIterator<Item = N>,

@@ -54,6 +54,7 @@ impl Dataset {
     /// # Errors
     /// [`Invalid`](crate::XarrayErrorKind::Invalid) if a dimension has two lengths, or a scalar has the name of a dimension;
     /// [`Access`](crate::XarrayErrorKind::Access) if the arrays cannot be listed.
+    #[doc(alias = "open_dataset")]
     pub async fn open(group: Group) -> XarrayResult<Self> {
         Self::open_with(group, &DecodeOptions::default()).await
     }
@@ -62,6 +63,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`open`](Self::open) and [`Group::open_at`].
+    #[doc(alias = "open_url")]
     pub async fn open_at(located: &Located, registry: &Registry) -> XarrayResult<Self> {
         Self::open(Group::open_at(located, registry).await?).await
     }

@@ -9,6 +9,7 @@
 //! - [`rules`]: forbidden code, over the tokens of [`source`]
 //! - [`docs`]: documents name only files and crates that exist
 //! - [`specification`]: cited rules of the formats exist and have tests
+//! - [`words`]: the search of the documentation finds the words of other implementations
 //! - [`workflows`]: the hosted CI runs only what this repository names exactly
 //!
 //! Each finding has a place, a rule, and the reason of the rule. docs/ARCHITECTURE.md lists the invariants.
@@ -23,6 +24,7 @@ mod profiles;
 mod rules;
 mod source;
 mod specification;
+mod words;
 mod workflows;
 
 use std::path::{Path, PathBuf};
@@ -65,6 +67,7 @@ pub(crate) fn run() -> Result<()> {
     findings.extend(profiles::check(&root())?);
     findings.extend(circles::check(&root(), &sources)?);
     findings.extend(names::check(&workspace, &sources));
+    findings.extend(words::check(&workspace, &sources));
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root(), &sources)?);
     findings.extend(order::check(&workspace, &root())?);

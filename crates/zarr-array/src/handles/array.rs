@@ -72,6 +72,7 @@ impl Array {
     /// # Errors
     /// When the selection is not inside the array, `T` is not an element type of its data type, a chunk cannot be read
     /// or decoded, or the result exceeds the limits.
+    #[doc(alias("retrieve", "subset", "retrieve_array_subset"))]
     pub async fn read<T: Element>(&self, selection: impl Into<Selection>) -> ArrayResult<NdVec<T>> {
         read::read(&self.core, selection.into()).await
     }
@@ -145,6 +146,7 @@ impl Array {
     /// # Errors
     /// When the selection is not inside the array, shapes differ, `T` is not an element type of the data type, or a
     /// chunk cannot be encoded or stored. After an error some of the chunks may be written.
+    #[doc(alias("store_array_subset", "store_chunk"))]
     pub async fn write<T: WriteElement>(
         &self,
         selection: impl Into<Selection>,

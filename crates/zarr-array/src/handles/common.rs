@@ -24,6 +24,7 @@ macro_rules! common_methods {
         }
 
         /// The fill value: every element of a missing chunk.
+        #[doc(alias = "nodata")]
         pub fn fill(&self) -> &FillValue {
             &self.inner().core.fill
         }
@@ -75,6 +76,7 @@ macro_rules! common_methods {
         ///
         /// # Errors
         /// As [`chunks`](Self::chunks).
+        #[doc(alias = "subchunk")]
         pub fn smallest_chunks(&self, selection: impl Into<Selection>) -> ArrayResult<Chunks> {
             let core = &self.inner().core;
             let grid = core.smallest_grid();
@@ -152,6 +154,7 @@ macro_rules! common_methods {
         }
 
         /// The attributes; empty if the array has none.
+        #[doc(alias = "attrs")]
         pub fn attributes(&self) -> Object {
             self.inner().meta.attributes()
         }
@@ -214,6 +217,7 @@ macro_rules! common_methods {
 
         /// Sets the threads that decode and encode chunks.
         #[must_use]
+        #[doc(alias("parallel", "concurrency"))]
         pub fn with_cpu(self, cpu: Cpu) -> Self {
             self.with(|array| array.core_mut().cpu = cpu)
         }
@@ -229,6 +233,7 @@ macro_rules! common_methods {
         /// In a local store this bounds the shards, and the blocks of shards, that they process at once: at most
         /// `bytes` decoded bytes, but always at least one block.
         #[must_use]
+        #[doc(alias = "concurrency")]
         pub fn with_in_flight(self, requests: usize, bytes: u64) -> Self {
             self.with(|array| {
                 let core = array.core_mut();

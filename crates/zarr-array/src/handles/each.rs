@@ -30,6 +30,7 @@ impl Array {
     ///
     /// # Errors
     /// An item is an error as in [`read`](Self::read). The stream goes on behind it.
+    #[doc(alias("stream", "prefetch"))]
     pub fn read_each<T: Element, S: Into<Selection>, I: IntoIterator<Item = S>>(
         &self,
         selections: I,

@@ -46,6 +46,7 @@ pub struct Explanation {
 /// The place of an inner chunk in a stored chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(alias = "subchunk")]
 pub struct InnerChunk {
     /// The position of its first element, relative to the chunk.
     pub start: Vec<u64>,

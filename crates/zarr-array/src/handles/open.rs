@@ -228,6 +228,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`open`](Self::open); [`Unsupported`](ArrayErrorKind::Unsupported) if this crate does not know the format.
+    #[doc(alias = "open_url")]
     pub async fn open_at(located: &Located, registry: &Registry) -> ArrayResult<Self> {
         let options = OpenOptions::new().format(node::format_at(located)?);
         Self::open_with(located.storage.clone(), &located.node, registry, &options).await

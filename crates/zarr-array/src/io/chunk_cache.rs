@@ -38,6 +38,7 @@ use crate::io::versioned::Versioned;
 /// # ArrayResult::Ok(())
 /// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "cache_pool")]
 pub struct ChunkCache {
     shared: Arc<Shared>,
     is_checked: bool,

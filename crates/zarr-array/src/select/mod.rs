@@ -247,6 +247,7 @@ impl<T: Position, const N: usize> From<[T; N]> for Axis {
 /// let read = Selection::from((3_u64, 0..values.len()));     // `usize`, the type of slice lengths
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[doc(alias("oindex", "vindex", "slice"))]
 pub struct Selection(Vec<Axis>);
 
 impl Selection {
@@ -271,6 +272,7 @@ impl Selection {
     /// assert_eq!(corners.as_slice(), [0, 5, 18, 23]);
     /// # ArrayResult::Ok(())
     /// ```
+    #[doc(alias = "vindex")]
     pub fn points<T: Position, const N: usize>(points: impl IntoIterator<Item = [T; N]>) -> Self {
         let mut lists = [const { Vec::new() }; N];
         for point in points {

@@ -45,6 +45,7 @@ pub fn crc32c() -> Extension {
 
 /// Returns the codec `transpose`: dimension `i` of a stored chunk is dimension `order[i]` of the array.
 #[must_use]
+#[doc(alias = "order")]
 pub fn transpose(order: impl IntoIterator<Item = u64>) -> Extension {
     Extension::new("transpose").with("order", order.into_iter().collect::<Value>())
 }

@@ -38,6 +38,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`zarr_array::Array::storage_info`](crate::Array::storage_info).
+    #[doc(alias = "nchunks_initialized")]
     pub fn storage_info(&self) -> ArrayResult<StorageInfo> {
         block_on(self.0.storage_info())
     }

@@ -79,6 +79,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`zarr_array::Array::read`](crate::Array::read).
+    #[doc(alias("retrieve", "subset", "retrieve_array_subset"))]
     pub fn read<T: Element>(&self, selection: impl Into<Selection>) -> ArrayResult<NdVec<T>> {
         block_on(self.0.read(selection))
     }
@@ -165,6 +166,7 @@ impl Array {
     ///
     /// # Errors
     /// An item is an error as in [`read`](Self::read). The iterator goes on behind it.
+    #[doc(alias("stream", "prefetch"))]
     pub fn read_each<T: Element, S: Into<Selection>, I: IntoIterator<Item = S>>(
         &self,
         selections: I,
@@ -234,6 +236,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`zarr_array::Array::write`](crate::Array::write).
+    #[doc(alias("store_array_subset", "store_chunk"))]
     pub fn write<T: WriteElement>(
         &self,
         selection: impl Into<Selection>,

@@ -47,6 +47,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`zarr_array::Array::open_at`](crate::Array::open_at).
+    #[doc(alias = "open_url")]
     pub fn open_at(located: &Located, registry: &Registry) -> ArrayResult<Self> {
         block_on(crate::Array::open_at(located, registry)).map(Self::from)
     }

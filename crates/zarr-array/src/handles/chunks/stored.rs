@@ -62,6 +62,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`stored_chunks`](Self::stored_chunks).
+    #[doc(alias = "nchunks_initialized")]
     pub async fn storage_info(&self) -> ArrayResult<StorageInfo> {
         let core = &*self.core;
         let chunks = self.chunk_counts().iter().copied().fold(1, u64::saturating_mul);
