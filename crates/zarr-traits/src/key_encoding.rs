@@ -5,6 +5,44 @@ use std::fmt::Debug;
 use zarr_strided::Dims;
 
 /// Converts the grid index of a chunk to its key, relative to the array, and back.
+///
+/// An encoding that puts a digit before the key, so that neighbouring chunks are in 16 folders:
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_traits::extension::{Entry, KeyEncodingEntry};
+/// use zarr_traits::{CodecError, CoreKeyEncoding, KeyEncoding, Registry, strided::Dims};
+///
+/// #[derive(Debug)]
+/// struct Spread(CoreKeyEncoding);
+///
+/// impl KeyEncoding for Spread {
+///     fn encode(&self, index: &[u64], out: &mut String) {
+///         let sum = index.iter().fold(0_u64, |sum, i| sum.wrapping_mul(31).wrapping_add(*i));
+///         out.push_str(&format!("{:x}/", sum % 16));
+///         self.0.encode(index, out);
+///     }
+///
+///     fn decode(&self, key: &str, rank: usize) -> Option<Dims> {
+///         let index = self.0.decode(key.split_once('/')?.1, rank)?;
+///         let mut again = String::new();
+///         self.encode(&index, &mut again);
+///         (again == key).then_some(index) // another digit is no key of a chunk
+///     }
+/// }
+///
+/// const SPREAD: Entry = Entry::KeyEncoding(KeyEncodingEntry::new("example.spread", |_, _| {
+///     Ok(Arc::new(Spread(CoreKeyEncoding::v2_with('.'))))
+/// }));
+/// let registry = Registry::core().with(&[SPREAD])?;
+///
+/// let (spread, mut key) = (Spread(CoreKeyEncoding::v2_with('.')), String::new());
+/// spread.encode(&[1, 2], &mut key);
+/// assert_eq!(key, "1/1.2");
+/// assert_eq!(spread.decode(&key, 2).as_deref(), Some(&[1, 2][..]));
+/// assert_eq!(spread.decode("2/1.2", 2), None);
+/// # Ok::<(), CodecError>(())
+/// ```
 pub trait KeyEncoding: Debug + Send + Sync {
     /// Appends the key of the chunk at `index` to `out`.
     fn encode(&self, index: &[u64], out: &mut String);
@@ -15,7 +53,7 @@ pub trait KeyEncoding: Debug + Send + Sync {
 
 /// The two key encodings of the core: `default` (`c/1/23`) and `v2` (`1.23`).
 ///
-/// The rules are in [chunk keys](https://github.com/zarr-rs/zarr/blob/main/docs/specification/grids-and-keys.md#c.3).
+/// The rules are in [chunk keys](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/grids-and-keys.md#c.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreKeyEncoding {
     first: &'static str,

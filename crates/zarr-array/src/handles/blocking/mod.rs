@@ -366,7 +366,27 @@ impl Array {
         block_on(self.0.inner_chunks(index))
     }
 
-    /// Returns an async handle on the same array, with the same settings.
+    /// Returns an async handle on the same array, with the same settings. A blocking handle is made
+    /// `from` an async one.
+    ///
+    /// No trait covers both handles, because a function cannot be async and blocking. A library writes the async
+    /// function, and its blocking callers wait for it:
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, block_on, blocking, standard};
+    /// async fn mean(array: &zarr_array::Array) -> ArrayResult<f32> {
+    ///     let values = array.read::<f32>(..).await?;
+    ///     Ok(values.as_slice().iter().sum::<f32>() / values.as_slice().len() as f32)
+    /// }
+    ///
+    /// # let meta = ArrayMeta::builder([4], DataType::Float32).chunks([2]).build()?;
+    /// # let array = blocking::Array::create(zarr_store::MemoryStore::new(), "/", meta, &standard())?;
+    /// array.write(.., &[1.0_f32, 2.0, 3.0, 4.0])?;
+    /// assert_eq!(block_on(mean(&array.clone().into_async()))?, 2.5);
+    ///
+    /// let array = blocking::Array::from(array.into_async());
+    /// # ArrayResult::Ok(())
+    /// ```
     pub fn into_async(self) -> crate::Array {
         self.0.blocking(false)
     }
