@@ -3,8 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The address of files on the main branch. Pages use it that are also read outside of the repository.
-const REPOSITORY: &str = "https://github.com/zarr-rs/zarr/blob/main/";
+/// The address of files, followed by a branch or a tag. Pages use it that are also read outside of the repository.
+const REPOSITORY: &str = "https://github.com/zarr-rs/zarr/blob/";
+
+/// The branch of files as they are now.
+const MAIN: &str = "main";
+
+/// The end of files of which readers want the newest, also in the documentation of an older version.
+const NEWEST: &str = "/CHANGELOG.md";
 
 /// A link to a file or an anchor that does not exist.
 pub(crate) struct Dead {
@@ -13,25 +19,61 @@ pub(crate) struct Dead {
     pub(crate) message: String,
 }
 
-/// Returns the dead links of a Markdown file. `document` is its path from `root`.
-pub(crate) fn dead(root: &Path, document: &str, text: &str) -> Vec<Dead> {
+/// Returns the dead links of a Markdown file. `document` is its path from `root`. In the documentation of crates, links go
+/// to files of `tag`, so that they fit the version that a reader looks at, and other documents to those of the main branch.
+pub(crate) fn dead(root: &Path, document: &str, text: &str, tag: &str) -> Vec<Dead> {
     // `[text](name)` in the documentation of a crate is an item of Rust, which rustdoc checks.
     let is_item = |target: &str| {
         document.starts_with("crates/") && target.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
     let links = links(text).into_iter().filter(|(_, target)| !is_item(target));
-    without_target(root, document, links)
+    let mut dead = without_target(root, document, links.clone());
+    dead.extend(of_other_versions(document, links, tag));
+    dead.sort_by_key(|dead| dead.line);
+    dead
 }
 
-/// Returns the dead links of comments to files of the repository. Each comes with its line, from 0.
-pub(crate) fn dead_in_comments(root: &Path, comments: &[String]) -> Vec<Dead> {
+/// Returns the dead links of comments of a source to files of the repository. Each comes with its line, from 0.
+pub(crate) fn dead_in_comments(root: &Path, source: &str, comments: &[String], tag: &str) -> Vec<Dead> {
     let links = comments.iter().enumerate().flat_map(|(line, text)| {
         text.match_indices(REPOSITORY).map(move |(at, _)| {
             let target = text[at..].split([')', '>', ' ']).next().unwrap_or_default();
             (line, target.to_owned())
         })
     });
-    without_target(root, "", links)
+    let mut dead = without_target(root, "", links.clone());
+    dead.extend(of_other_versions(source, links, tag));
+    dead
+}
+
+/// Returns the branch or tag, and the path, of a link to a file of the repository.
+fn in_repository(target: &str) -> Option<(&str, &str)> {
+    target.strip_prefix(REPOSITORY)?.split_once('/')
+}
+
+/// Returns the links to another branch or tag than `document` needs, and those of a crate's documentation without one.
+fn of_other_versions<'a>(
+    document: &'a str,
+    links: impl Iterator<Item = (usize, String)> + 'a,
+    tag: &'a str,
+) -> impl Iterator<Item = Dead> + 'a {
+    let is_of_crate = document.starts_with("crates/");
+    links.filter_map(move |(line, target)| {
+        let file = target.split('#').next().unwrap_or_default();
+        let message = match in_repository(file) {
+            Some((version, path)) => {
+                let needed = if is_of_crate && !path.ends_with(NEWEST) { tag } else { MAIN };
+                (version != needed).then(|| format!("links to `{target}`, which must be of `{needed}`"))?
+            }
+            None if is_of_crate && !file.is_empty() => {
+                format!(
+                    "links to `{target}`, which is dead on the documentation host: use {REPOSITORY}{tag}/…"
+                )
+            }
+            None => return None,
+        };
+        Some(Dead { line, message })
+    })
 }
 
 /// Returns the links whose file or anchor does not exist.
@@ -40,8 +82,8 @@ fn without_target(root: &Path, document: &str, links: impl Iterator<Item = (usiz
     let mut dead = Vec::new();
     for (line, target) in links {
         let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
-        let path = match file.strip_prefix(REPOSITORY) {
-            Some(file) => root.join(file),
+        let path = match in_repository(file) {
+            Some((_, file)) => root.join(file),
             None if file.is_empty() => root.join(document),
             None => folder.join(file),
         };
@@ -121,7 +163,7 @@ mod tests {
         let text = "[a](b/c.md#d) [e](https://f) [g](#h) [t](zarr_store::Schemes)\n\
                     ```\n[i](j)\n```\n[k](https://github.com/zarr-rs/zarr/blob/main/README.md)\n";
         let expected =
-            [(0, "b/c.md#d".to_owned()), (0, "#h".to_owned()), (4, format!("{REPOSITORY}README.md"))];
+            [(0, "b/c.md#d".to_owned()), (0, "#h".to_owned()), (4, format!("{REPOSITORY}main/README.md"))];
         assert_eq!(links(text), expected);
     }
 
@@ -139,20 +181,51 @@ mod tests {
         let text = "# Here\n[a](#here) [b](#there) [c](b.md#is) [d](b.md#not) [e](c.md) [f](../docs)\n";
         std::fs::write(root.path().join("docs/a.md"), text).unwrap();
         std::fs::write(root.path().join("docs/b.md"), "## Is\n").unwrap();
-        let found: Vec<_> =
-            dead(root.path(), "docs/a.md", text).into_iter().map(|dead| (dead.line, dead.message)).collect();
+        let found: Vec<_> = dead(root.path(), "docs/a.md", text, "v1")
+            .into_iter()
+            .map(|dead| (dead.line, dead.message))
+            .collect();
         let expected = [
             (1, "links to `#there`, but the file has no such anchor".to_owned()),
             (1, "links to `b.md#not`, but the file has no such anchor".to_owned()),
             (1, "links to `c.md`, which does not exist".to_owned()),
         ];
         assert_eq!(found, expected);
-        assert!(dead(root.path(), "crates/a/README.md", "[a](Store) [b](vlen_utf8)").is_empty());
+        assert!(dead(root.path(), "crates/a/README.md", "[a](Store) [b](vlen_utf8)", "v1").is_empty());
 
-        let comment = |target: &str| format!("/// The rules are in [b]({REPOSITORY}docs/{target}).");
+        let comment = |target: &str| format!("/// The rules are in [b]({REPOSITORY}v1/docs/{target}).");
         let comments = [comment("b.md#is"), "[Store](store)".to_owned(), comment("b.md#not")];
-        let lines: Vec<_> =
-            dead_in_comments(root.path(), &comments).into_iter().map(|dead| dead.line).collect();
+        let lines: Vec<_> = dead_in_comments(root.path(), "crates/a/src/lib.rs", &comments, "v1")
+            .into_iter()
+            .map(|dead| dead.line)
+            .collect();
         assert_eq!(lines, [2]);
+    }
+
+    #[test]
+    fn the_documentation_of_a_crate_links_to_its_tag() {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["docs", "crates/a"] {
+            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        for file in ["docs/b.md", "crates/a/CHANGELOG.md"] {
+            std::fs::write(root.path().join(file), "").unwrap();
+        }
+        let changelog = format!("{REPOSITORY}main/crates/a/CHANGELOG.md");
+        let found = |document: &str, target: &str| {
+            dead(root.path(), document, &format!("[b]({target})\n"), "v1").len()
+        };
+        for (document, target, expected) in [
+            ("crates/a/README.md", &*format!("{REPOSITORY}v1/docs/b.md"), 0),
+            ("crates/a/README.md", &format!("{REPOSITORY}v0/docs/b.md"), 1),
+            ("crates/a/README.md", &format!("{REPOSITORY}main/docs/b.md"), 1),
+            ("crates/a/README.md", "../../docs/b.md", 1),
+            ("crates/a/README.md", &changelog, 0),
+            ("docs/b.md", &format!("{REPOSITORY}main/docs/b.md"), 0),
+            ("docs/b.md", &format!("{REPOSITORY}v1/docs/b.md"), 1),
+            ("docs/b.md", "../crates/a/CHANGELOG.md", 0),
+        ] {
+            assert_eq!(found(document, target), expected, "{document} {target}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! The rules are in [sharding](https://github.com/zarr-rs/zarr/blob/main/docs/specification/sharding.md).
+//! The rules are in [sharding](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/sharding.md).
 
 mod codec;
 mod index;

@@ -1,7 +1,7 @@
 //! `zfp`: chunks in the format of zfp, without its header.
 //!
 //! Spec: [zfp codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp).
-//! Rules: [zfp](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9h).
+//! Rules: [zfp](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d.9h).
 //!
 //! | member | value |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! `numcodecs.zfpy`: chunks in the format of zfp, with its header.
 //!
 //! Format: [zfpy codec](https://numcodecs.readthedocs.io/en/stable/compression/zfpy.html).
-//! Rules: [codecs not registered](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d10).
+//! Rules: [codecs not registered](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d10).
 //! The entry is in the table of zarr-codecs-numcodecs.
 //!
 //! | member | value |

@@ -1,7 +1,7 @@
 //! `bitround`: rounds numbers to fewer significant bits, so that they compress better.
 //!
 //! Spec: [bitround](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/bitround).
-//! Rules: [bitround](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9b).
+//! Rules: [bitround](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d.9b).
 //!
 //! | member | value |
 //! |---|---|

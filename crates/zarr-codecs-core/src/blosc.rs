@@ -1,7 +1,7 @@
 //! `blosc`: frames of c-blosc 1, which shuffle bytes or bits and compress blocks.
 //!
 //! Spec: [blosc codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html).
-//! Rules: [blosc](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.4).
+//! Rules: [blosc](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/codecs.md#d.4).
 //!
 //! | member | value |
 //! |---|---|

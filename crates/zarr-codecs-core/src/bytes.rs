@@ -1,7 +1,7 @@
 //! `bytes`: stores elements in C order and a given byte order.
 //!
 //! Spec: [bytes codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/index.html).
-//! Rules: [bytes](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.1).
+//! Rules: [bytes](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/codecs.md#d.1).
 //!
 //! | member | value |
 //! |---|---|

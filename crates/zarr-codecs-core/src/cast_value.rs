@@ -1,7 +1,7 @@
 //! `cast_value`: converts numbers to another data type.
 //!
 //! Spec: [cast_value](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value).
-//! Rules: [cast_value](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9c).
+//! Rules: [cast_value](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d.9c).
 //!
 //! | member | value |
 //! |---|---|

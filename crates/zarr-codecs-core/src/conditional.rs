@@ -1,7 +1,7 @@
 //! `conditional`: bytes → bytes codecs that are applied to some chunks only; each chunk records which.
 //!
 //! Spec: [conditional codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/conditional).
-//! Rules: [conditional](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9f).
+//! Rules: [conditional](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d.9f).
 //!
 //! | member | value |
 //! |---|---|

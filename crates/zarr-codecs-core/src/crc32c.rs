@@ -1,7 +1,7 @@
 //! `crc32c`: appends a checksum of four bytes to the data.
 //!
 //! Spec: [crc32c codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/index.html).
-//! Rules: [crc32c](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.5).
+//! Rules: [crc32c](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/codecs.md#d.5).
 //!
 //! The codec has no configuration. The checksum is CRC-32C (Castagnoli) in little endian. A mismatch is an error of
 //! kind [`CodecErrorKind::Checksum`]. It is also verified when only a part of a chunk is read, which the specification

@@ -2,7 +2,7 @@
 //!
 //! Spec: [gzip codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/index.html), [RFC
 //! 1952](https://www.rfc-editor.org/rfc/rfc1952).
-//! Rules: [gzip](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.3).
+//! Rules: [gzip](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/codecs.md#d.3).
 //!
 //! | member | value |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! `n5_default`: blocks of N5 in "default" mode.
 //!
 //! Spec: [n5_default codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/n5_default).
-//! Rules: [n5_default](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9g).
+//! Rules: [n5_default](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d.9g).
 //!
 //! | member | value |
 //! |---|---|

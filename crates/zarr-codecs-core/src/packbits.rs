@@ -1,7 +1,7 @@
 //! `packbits`: stores elements without unused bits between them.
 //!
 //! Spec: [packbits](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits).
-//! Rules: [packbits](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9a).
+//! Rules: [packbits](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d.9a).
 //!
 //! | member | value |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! `reshape`: gives the elements another shape and keeps their order.
 //!
 //! Spec: [reshape codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/reshape).
-//! Rules: [reshape](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9e).
+//! Rules: [reshape](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d.9e).
 //!
 //! | member | value |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! `scale_offset`: subtracts an offset and multiplies with a scale.
 //!
 //! Spec: [scale_offset](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/scale_offset).
-//! Rules: [scale_offset](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9d).
+//! Rules: [scale_offset](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#d.9d).
 //!
 //! | member | value |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! `transpose`: reorders dimensions.
 //!
 //! Spec: [transpose codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/index.html).
-//! Rules: [transpose](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.2).
+//! Rules: [transpose](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/codecs.md#d.2).
 //!
 //! | member | value |
 //! |---|---|

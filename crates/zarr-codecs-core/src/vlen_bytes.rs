@@ -1,7 +1,7 @@
 //! `vlen-bytes`: byte strings, each preceded by its length.
 //!
 //! Spec: [vlen-bytes codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes).
-//! Rules: [vlen-bytes](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.8).
+//! Rules: [vlen-bytes](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/codecs.md#d.8).
 //!
 //! The codec has no configuration. It needs the data type `bytes`.
 

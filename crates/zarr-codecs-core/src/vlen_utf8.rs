@@ -1,7 +1,7 @@
 //! `vlen-utf8`: strings, each preceded by its length.
 //!
 //! Spec: [vlen-utf8 codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8).
-//! Rules: [vlen-utf8](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.8).
+//! Rules: [vlen-utf8](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/codecs.md#d.8).
 //!
 //! The codec has no configuration. It needs the data type `string`. Bytes that are not UTF-8 are refused, both when
 //! reading and when writing.

@@ -2,7 +2,7 @@
 //!
 //! Spec: [zstd codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd), [RFC
 //! 8878](https://www.rfc-editor.org/rfc/rfc8878).
-//! Rules: [zstd](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.6).
+//! Rules: [zstd](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/codecs.md#d.6).
 //!
 //! | member | value |
 //! |---|---|

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! Rules: [codecs of numcodecs](https://github.com/zarr-rs/zarr/blob/main/docs/specification/format-2.md#h.7).
+//! Rules: [codecs of numcodecs](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/format-2.md#h.7).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 use zarr_traits::extension::Entry;

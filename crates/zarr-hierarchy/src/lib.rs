@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! The rules are in [hierarchies](https://github.com/zarr-rs/zarr/blob/main/docs/specification/hierarchy.md).
+//! The rules are in [hierarchies](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/hierarchy.md).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod attributes;

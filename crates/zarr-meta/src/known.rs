@@ -3,7 +3,7 @@
 //! Reading does not use this module: there the registry of the caller decides. It serves hints in errors about unknown
 //! names, and advice about names that are not registered.
 //!
-//! The rules are in [extensions](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md).
+//! The rules are in [extensions](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md).
 
 use std::fmt;
 

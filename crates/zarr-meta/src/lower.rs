@@ -1,6 +1,6 @@
 //! Converts the documents of formats 1 and 2 to the model of format 3.
 //!
-//! Rules: [from format 2 to format 3](https://github.com/zarr-rs/zarr/blob/main/docs/specification/format-2.md#h.9).
+//! Rules: [from format 2 to format 3](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/format-2.md#h.9).
 
 use zarr_traits::Limits;
 

@@ -1,6 +1,6 @@
 //! Names and paths of nodes: strict for new nodes, lenient for nodes that exist.
 //!
-//! The rules are in [names and paths](https://github.com/zarr-rs/zarr/blob/main/docs/specification/hierarchy.md#f.1).
+//! The rules are in [names and paths](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/hierarchy.md#f.1).
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::error::{MetaError, MetaResult};

@@ -1,6 +1,6 @@
 //! Converts the model of format 3 to documents of format 2, as far as format 2 can express it.
 //!
-//! Rules: [from format 2 to format 3](https://github.com/zarr-rs/zarr/blob/main/docs/specification/format-2.md#h.9).
+//! Rules: [from format 2 to format 3](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/format-2.md#h.9).
 
 use zarr_traits::{Limits, Registry};
 

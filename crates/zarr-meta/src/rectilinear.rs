@@ -1,6 +1,6 @@
 //! The `rectilinear` chunk grid: chunks of different lengths (zarr-extensions, `chunk-grids/rectilinear`).
 //!
-//! The rules are in [chunk grids](https://github.com/zarr-rs/zarr/blob/main/docs/specification/grids-and-keys.md#c.2).
+//! The rules are in [chunk grids](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/grids-and-keys.md#c.2).
 //!
 //! | member | | |
 //! | --- | --- | --- |

@@ -1,6 +1,6 @@
 //! Documents of format 1, which are read but never written.
 //!
-//! The rules are in [Zarr v1](https://github.com/zarr-rs/zarr/blob/main/docs/specification/format-1.md).
+//! The rules are in [Zarr v1](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/format-1.md).
 
 use zarr_traits::Limits;
 

@@ -1,6 +1,6 @@
 //! Conventions of xarray that differ between format 3 and older formats.
 //!
-//! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/main/docs/specification/xarray.md).
+//! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/xarray.md).
 
 use zarr_traits::{
     DataType, FillValue,

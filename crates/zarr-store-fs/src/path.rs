@@ -1,6 +1,6 @@
 //! From keys to files: the root of all paths, hidden names, and the errors of paths.
 //!
-//! The rules are in [file system stores](https://github.com/zarr-rs/zarr/blob/main/docs/specification/stores.md#e.4).
+//! The rules are in [file system stores](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/stores.md#e.4).
 
 use std::fs::File;
 use std::os::fd::OwnedFd;

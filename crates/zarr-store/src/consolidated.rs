@@ -18,7 +18,7 @@ use zarr_traits::{
 /// document that was written or deleted through the layer is read from the store from then on, so that writers see
 /// their own writes. Chunks and listings pass through.
 ///
-/// Rules: [consolidated metadata](https://github.com/zarr-rs/zarr/blob/main/docs/specification/consolidated.md).
+/// Rules: [consolidated metadata](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/consolidated.md).
 ///
 /// ```
 /// # use zarr_store::{Consolidated, MemoryStore};

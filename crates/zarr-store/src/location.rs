@@ -1,7 +1,7 @@
 //! The location of a store as text: `s3://bucket/a.zarr`, `/data/a.zarr`, `https://host/b.zip|zip:a.zarr`. **For store
 //! authors.**
 //!
-//! The text is a [URL pipeline](https://github.com/zarr-rs/zarr/blob/main/docs/specification/stores.md#e.6): a root (a
+//! The text is a [URL pipeline](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/stores.md#e.6): a root (a
 //! URL with a scheme, or a path of the file system), then adapters, which read an object of the store before them as a
 //! store, and last perhaps a format with the path of a node. The schemes are a table that is passed in, as in a
 //! [`Registry`](zarr_traits::Registry). Each crate of a store offers its own schemes.

@@ -13,7 +13,7 @@
 //! one of the whole member, so damage of a part is not noticed. Arrays with the codec `crc32c` notice it.
 //!
 //! Spec: [APPNOTE](https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT), the format of ZIP files.
-//! Rules: [other stores](https://github.com/zarr-rs/zarr/blob/main/docs/specification/stores.md#e.5).
+//! Rules: [other stores](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/stores.md#e.5).
 
 mod directory;
 mod fields;

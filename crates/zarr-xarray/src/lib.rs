@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/main/docs/specification/xarray.md).
+//! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/xarray.md).
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod add;
 mod append;

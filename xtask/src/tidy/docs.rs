@@ -61,18 +61,27 @@ fn documents(root: &Path) -> Result<Vec<String>> {
 /// Returns the dead links of all documents, also of the crates and of the guide, and of comments in `sources`.
 fn dead_links(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
+    let tag = tag(root)?;
     for document in documents(root)? {
         let text = std::fs::read_to_string(root.join(&document)).with_context(|| document.clone())?;
-        let dead = links::dead(root, &document, &text).into_iter();
+        let dead = links::dead(root, &document, &text, &tag).into_iter();
         findings.extend(
             dead.map(|dead| Finding::error(format!("{document}:{}", dead.line + 1), "links", dead.message)),
         );
     }
     for source in sources {
-        let dead = links::dead_in_comments(root, &source.comments).into_iter();
+        let dead = links::dead_in_comments(root, &source.path, &source.comments, &tag).into_iter();
         findings.extend(dead.map(|dead| Finding::error(source.at(dead.line), "links", dead.message)));
     }
     Ok(findings)
+}
+
+/// Returns the tag of the version that all crates have.
+fn tag(root: &Path) -> Result<String> {
+    let manifest: toml::Table = std::fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
+    let version =
+        manifest["workspace"]["package"]["version"].as_str().context("the workspace has no version")?;
+    Ok(format!("v{version}"))
 }
 
 /// Returns the Markdown files of a folder, as paths from the root.

@@ -11,6 +11,10 @@ use crate::workspace::{Kind, Package, Workspace};
 /// The sections of a front page that readers of a crate look for.
 const FRONT_PAGE: [&str; 4] = ["## Install", "## Example", "## Features", "## Stability"];
 
+/// The arguments of rustdoc on the documentation host, and the line of src/lib.rs, that label items with their features.
+const DOCSRS: &str = "[\"--cfg\", \"docsrs\"]";
+const LABELS: &str = "#![cfg_attr(docsrs, feature(doc_cfg))]";
+
 /// All rules over the packages.
 pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
@@ -60,6 +64,15 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
             |text: String| text.lines().any(|l| l.trim() == "#![doc = include_str!(\"../README.md\")]");
         if package.library && !read(documented).is_some_and(includes) {
             error("src/lib.rs does not include README.md as the documentation of the crate");
+        }
+        let manifest = read("Cargo.toml").unwrap_or_default();
+        let is_labelled = has_line(&section(&manifest, "package.metadata.docs.rs"), "rustdoc-args", DOCSRS)
+            && read(documented).is_some_and(|text| text.lines().any(|line| line == LABELS));
+        if package.library && !section(&manifest, "features").is_empty() && !is_labelled {
+            error(
+                "its documentation shows no labels of features: Cargo.toml needs `rustdoc-args` for docs.rs, src/lib.rs \
+                   `cfg_attr(docsrs, feature(doc_cfg))`",
+            );
         }
         for (name, value) in [
             ("description", &package.description),

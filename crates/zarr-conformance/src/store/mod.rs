@@ -1,5 +1,5 @@
 //! The suite of stores: one check for each rule of [`zarr_traits::store`], and for the cases in [operations of
-//! stores](https://github.com/zarr-rs/zarr/blob/main/docs/specification/stores.md#e.2). **For authors of stores and
+//! stores](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/stores.md#e.2). **For authors of stores and
 //! layers.**
 //!
 //! If the store does not claim to support an operation (listing, conditional puts), the suite only checks that the

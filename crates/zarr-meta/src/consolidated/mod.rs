@@ -5,7 +5,7 @@
 //! it stands. Reading does not parse the documents, so a broken node does not hide the others, and megabytes open in
 //! milliseconds.
 //!
-//! Rules: [consolidated metadata](https://github.com/zarr-rs/zarr/blob/main/docs/specification/consolidated.md).
+//! Rules: [consolidated metadata](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/consolidated.md).
 //!
 //! ```
 //! use zarr_meta::{Ignore, Limits, consolidated::ConsolidatedIndex, v3::GroupDocument};

@@ -2,7 +2,7 @@
 //!
 //! An extension type reads its own fill values. Only those of structs are read here, field by field.
 //!
-//! The rules are in [data types](https://github.com/zarr-rs/zarr/blob/main/docs/specification/data-types.md).
+//! The rules are in [data types](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/data-types.md).
 
 mod given;
 mod structs;

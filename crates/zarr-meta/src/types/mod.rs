@@ -1,6 +1,6 @@
 //! Data types beyond the core: registered ones, and others that zarr-python and older data use.
 //!
-//! The rules are in [data types](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#b.5).
+//! The rules are in [data types](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#b.5).
 //!
 //! | name | elements | `fill_value` |
 //! |---|---|---|

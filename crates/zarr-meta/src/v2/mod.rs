@@ -1,6 +1,6 @@
 //! Documents of format 2, and code that format 1 shares with them.
 //!
-//! The rules are in [Zarr v2](https://github.com/zarr-rs/zarr/blob/main/docs/specification/format-2.md).
+//! The rules are in [Zarr v2](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/format-2.md).
 
 mod array;
 mod attributes;

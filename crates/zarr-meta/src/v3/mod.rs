@@ -5,7 +5,7 @@
 //! [resolving](crate::ArrayMeta::resolve). So an array of an unknown data type can still be listed, described, given
 //! new attributes and written back.
 //!
-//! The rules are in [metadata documents](https://github.com/zarr-rs/zarr/blob/main/docs/specification/core.md).
+//! The rules are in [metadata documents](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/core.md).
 
 mod array;
 mod document;

@@ -4,7 +4,7 @@
 //! chunk may be a shard again. [`Sharding`] is one such level, [`inner_chunk_shapes`] and [`inner_codecs`] cover all of
 //! them.
 //!
-//! The rules are in [sharding](https://github.com/zarr-rs/zarr/blob/main/docs/specification/sharding.md#configuration).
+//! The rules are in [sharding](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/sharding.md#configuration).
 
 use zarr_traits::Limits;
 
