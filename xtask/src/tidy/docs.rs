@@ -36,6 +36,10 @@ const DOCUMENTS: [&str; 21] = [
 
 const CODE_MAP: &str = "docs/ARCHITECTURE.md";
 
+/// The front page that lists all crates inside the documentation host, and the link to the list that the others have.
+const LIST: &str = "crates/zarr-array/README.md";
+const LINK_TO_LIST: &str = "(https://docs.rs/zarr-array/latest/zarr_array/#the-crates)";
+
 /// The document whose code comes from the examples, which are built and tested.
 const WALKTHROUGH: &str = "docs/IMPLEMENTING.md";
 
@@ -121,6 +125,26 @@ pub(crate) fn check(workspace: &Workspace, root: &Path, sources: &[Source]) -> R
                 let message = "this code is in no example, so it is not tested";
                 findings.push(Finding::error(format!("{document}:{}", line + 1), "docs", message));
             }
+        }
+    }
+    for package in workspace.published() {
+        let (page, list) =
+            (format!("crates/{}/README.md", package.name), std::fs::read_to_string(root.join(LIST))?);
+        if !list.contains(&format!("`{}`](https://docs.rs/{0})", package.name)) && page != LIST {
+            findings.push(Finding::error(
+                LIST,
+                "docs",
+                format!("does not list the crate `{}`", package.name),
+            ));
+        }
+        if page != LIST
+            && !std::fs::read_to_string(root.join(&page)).is_ok_and(|text| text.contains(LINK_TO_LIST))
+        {
+            findings.push(Finding::error(
+                page,
+                "docs",
+                format!("has no link to the list of crates: {LINK_TO_LIST}"),
+            ));
         }
     }
     for document in documents(root)? {
