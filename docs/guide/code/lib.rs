@@ -18,6 +18,8 @@ chapters! {
     types "types.md",
     extending "extending.md",
     cli "cli.md",
+    rechunk "rechunk.md",
+    icechunk "icechunk.md",
     conformance "conformance.md",
     coming "coming.md",
 }
