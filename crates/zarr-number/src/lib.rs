@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 mod float;
+mod types;
 
 pub use float::FloatFormat;
+pub use types::NumberType;
 
 use serde_json::Value;
 

@@ -15,7 +15,7 @@ use crate::error::{CodecError, CodecResult};
 use crate::fill::FillValue;
 use crate::heap::Slot;
 use crate::point::ExtensionPoint;
-use zarr_number::{FloatFormat, Numeric};
+use zarr_number::{NumberType, Numeric};
 
 /// The layout of one element in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,26 +83,6 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// The types that need no registry, without `r<N>`.
-    pub const CORE: [Self; 16] = [
-        Self::Bool,
-        Self::Int8,
-        Self::Int16,
-        Self::Int32,
-        Self::Int64,
-        Self::UInt8,
-        Self::UInt16,
-        Self::UInt32,
-        Self::UInt64,
-        Self::Float16,
-        Self::Float32,
-        Self::Float64,
-        Self::Complex64,
-        Self::Complex128,
-        Self::String,
-        Self::Bytes,
-    ];
-
     /// Returns the core type with this name, or `None` for any other name, also for a malformed `r<N>`.
     pub fn core(name: &str) -> Option<Self> {
         if let Some(digits) = name.strip_prefix('r') {
@@ -116,41 +96,24 @@ impl DataType {
     /// The name in metadata documents.
     pub fn name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match self {
-            Self::Bool => "bool",
-            Self::Int8 => "int8",
-            Self::Int16 => "int16",
-            Self::Int32 => "int32",
-            Self::Int64 => "int64",
-            Self::UInt8 => "uint8",
-            Self::UInt16 => "uint16",
-            Self::UInt32 => "uint32",
-            Self::UInt64 => "uint64",
-            Self::Float16 => "float16",
-            Self::Float32 => "float32",
-            Self::Float64 => "float64",
-            Self::Complex64 => "complex64",
-            Self::Complex128 => "complex128",
             Self::String => "string",
             Self::Bytes => "bytes",
             Self::Raw(bytes) => return Cow::Owned(format!("r{}", u64::from(*bytes) * 8)),
             Self::Extension(t) => t.name(),
+            number => number.number().map_or("", NumberType::name),
         })
     }
 
     /// The layout of one element in memory.
     pub fn layout(&self) -> Layout {
-        let (size, unit) = match self {
-            Self::Bool | Self::Int8 | Self::UInt8 => (1, 1),
-            Self::Int16 | Self::UInt16 | Self::Float16 => (2, 2),
-            Self::Int32 | Self::UInt32 | Self::Float32 => (4, 4),
-            Self::Int64 | Self::UInt64 | Self::Float64 => (8, 8),
-            Self::Complex64 => (8, 4),
-            Self::Complex128 => (16, 8),
-            Self::Raw(bytes) => (*bytes as usize, 1),
-            Self::String | Self::Bytes => return Layout::Variable,
-            Self::Extension(t) => return t.layout(),
-        };
-        Layout::Fixed { size, unit }
+        match self {
+            Self::Raw(bytes) => Layout::Fixed { size: *bytes as usize, unit: 1 },
+            Self::Extension(t) => t.layout(),
+            number => number.number().map_or(Layout::Variable, |number| Layout::Fixed {
+                size: number.size(),
+                unit: number.numeric().size(),
+            }),
+        }
     }
 
     /// Returns the bytes of an element, or `None` if elements differ in length.
@@ -169,24 +132,9 @@ impl DataType {
 
     /// Returns the numeric format of the elements, or `None` if they are not numbers.
     pub fn numeric(&self) -> Option<Numeric> {
-        let integer = |bits, signed| Some(Numeric::Integer { bits, signed });
         match self {
-            Self::Bool => Some(Numeric::Bool),
-            Self::Int8 => integer(8, true),
-            Self::Int16 => integer(16, true),
-            Self::Int32 => integer(32, true),
-            Self::Int64 => integer(64, true),
-            Self::UInt8 => integer(8, false),
-            Self::UInt16 => integer(16, false),
-            Self::UInt32 => integer(32, false),
-            Self::UInt64 => integer(64, false),
-            Self::Float16 => Some(Numeric::Float(FloatFormat::FLOAT16)),
-            Self::Float32 => Some(Numeric::Float(FloatFormat::FLOAT32)),
-            Self::Float64 => Some(Numeric::Float(FloatFormat::FLOAT64)),
-            Self::Complex64 => Some(Numeric::Complex(FloatFormat::FLOAT32)),
-            Self::Complex128 => Some(Numeric::Complex(FloatFormat::FLOAT64)),
-            Self::Raw(_) | Self::String | Self::Bytes => None,
             Self::Extension(t) => t.numeric(),
+            number => number.number().map(NumberType::numeric),
         }
     }
 
@@ -221,6 +169,35 @@ impl DataType {
             Layout::Packed { .. } | Layout::Variable => Swap::NONE,
         }
     }
+}
+
+macro_rules! numbers {
+    ($($variant:ident)*) => {
+        impl DataType {
+            /// The types that need no registry, without `r<N>`.
+            pub const CORE: [Self; 16] = [$(Self::$variant,)* Self::String, Self::Bytes];
+
+            /// Returns the type of the numbers, or `None` if elements are not numbers of a core type.
+            pub fn number(&self) -> Option<NumberType> {
+                match self {
+                    $(Self::$variant => Some(NumberType::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl From<NumberType> for DataType {
+            fn from(number: NumberType) -> Self {
+                match number {
+                    $(NumberType::$variant => Self::$variant,)*
+                }
+            }
+        }
+    };
+}
+
+numbers! {
+    Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64 Complex64 Complex128
 }
 
 impl PartialEq for DataType {
