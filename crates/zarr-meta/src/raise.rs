@@ -14,7 +14,7 @@ use crate::members2::Members2;
 use crate::model::ArrayMeta;
 use crate::names::{Role, role};
 use crate::v2::complete;
-use crate::v2::dtype::{ByteOrder, Core, Dtype, Endian, Kind, Scalar};
+use crate::v2::dtype::{ByteOrder, Dtype, Endian, Kind, Scalar};
 use crate::v3::{self, ArrayDocument, Extension};
 
 impl ArrayMeta {
@@ -246,7 +246,7 @@ impl Codecs {
 
     fn bitround(&mut self, codec: &Extension) -> MetaResult<()> {
         match self.stage {
-            Some(Scalar { kind: Kind::Core(Core::Float), .. }) => {
+            Some(Scalar { kind: Kind::Core(core), .. }) if core.is_float() => {
                 self.filters.push(with_id("bitround", &codec.configuration()));
                 Ok(())
             }

@@ -15,7 +15,7 @@ use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::forms::{base64, from_base64, integer, number, number_to_json};
 use crate::json::{Value, ValueKind, pointer};
-use crate::types::{NumberType, StructType};
+use crate::types::{SmallNumber, StructType};
 
 /// Reads a `fill_value`. Pointers of errors and reports are relative to it.
 ///
@@ -71,7 +71,7 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
 /// Returns the numeric form of the elements, if this module can read and write it.
 fn numeric(data_type: &DataType) -> Option<Numeric> {
     match data_type {
-        DataType::Extension(_) => NumberType::of(data_type),
+        DataType::Extension(_) => SmallNumber::of(data_type),
         core => core.numeric(),
     }
 }

@@ -34,7 +34,7 @@ use zarr_traits::number::{FloatFormat, Numeric};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, FillValue, Limits};
 
 pub use self::make::{datetime64, fixed_length_utf32, named, null_terminated_bytes, structure, timedelta64};
-pub(crate) use self::numbers::NumberType;
+pub(crate) use self::numbers::SmallNumber;
 use self::numbers::{complex, entry, float, integer};
 pub(crate) use self::structs::Form;
 pub use self::structs::{Field, StructType};

@@ -15,7 +15,7 @@ use crate::forms;
 
 /// A data type of this module.
 #[derive(Debug)]
-pub(crate) struct NumberType {
+pub(crate) struct SmallNumber {
     pub(super) name: &'static str,
     pub(super) numeric: Numeric,
 }
@@ -24,7 +24,7 @@ pub(crate) struct NumberType {
 macro_rules! entry {
     ($name:literal, $numeric:expr) => {
         Entry::DataType(DataTypeEntry::new($name, |_, _| {
-            Ok(std::sync::Arc::new(NumberType { name: $name, numeric: $numeric }))
+            Ok(std::sync::Arc::new(SmallNumber { name: $name, numeric: $numeric }))
         }))
     };
 }
@@ -49,7 +49,7 @@ macro_rules! complex {
 
 pub(super) use {complex, entry, float, integer};
 
-impl NumberType {
+impl SmallNumber {
     /// Returns the numeric form of the elements, or `None` if the data type is not of this module.
     pub(crate) fn of(data_type: &DataType) -> Option<Numeric> {
         let DataType::Extension(extension) = data_type else { return None };
@@ -57,7 +57,7 @@ impl NumberType {
     }
 }
 
-impl ExtensionType for NumberType {
+impl ExtensionType for SmallNumber {
     fn name(&self) -> &str {
         self.name
     }

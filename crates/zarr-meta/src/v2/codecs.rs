@@ -9,7 +9,7 @@ use zarr_traits::Limits;
 
 use super::array::{Array, Codec, Order};
 use super::complete::{blosc_of_numcodecs, complete, gzip_of_numcodecs, zstd_of_numcodecs};
-use super::dtype::{ByteOrder, Core, Dtype, Kind, Scalar};
+use super::dtype::{ByteOrder, Dtype, Kind, Scalar};
 use super::tolerated;
 use crate::diagnostic::{Ignore, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
@@ -211,7 +211,9 @@ impl Chain<'_> {
 
     /// Adds a bitround. It has no dtype of its own and rounds any floats.
     fn bitround(&mut self, codec: &Codec) {
-        if let Stage::Array(Dtype::Scalar(Scalar { kind: Kind::Core(Core::Float), .. })) = self.stage {
+        if let Stage::Array(Dtype::Scalar(Scalar { kind: Kind::Core(core), .. })) = self.stage
+            && core.is_float()
+        {
             self.push(public(codec, &codec.configuration));
         } else {
             let items = self.serialize();

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use zarr_traits::number::NumberType;
 use zarr_traits::{DataType, Limits};
 
 use super::time::Time;
@@ -38,7 +39,7 @@ pub(crate) struct Scalar {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     /// A type that has a name in both formats.
-    Core(Core),
+    Core(NumberType),
     /// `V`: opaque bytes; padding in a struct.
     Raw,
     /// `S`: bytes, padded with zeros.
@@ -49,16 +50,6 @@ pub(crate) enum Kind {
     Datetime(Time),
     /// `m`: a span of time.
     Timedelta(Time),
-}
-
-/// The kinds of numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Core {
-    Bool,
-    Int,
-    UInt,
-    Float,
-    Complex,
 }
 
 /// The byte order of a value. `Little` for a value without byte order.
@@ -124,12 +115,8 @@ impl Scalar {
         }
         let plain = !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
         let number = rest.parse::<u32>().ok().filter(|_| plain).ok_or_else(wrong)?;
+        let numpy_name = format!("{letter}{number}");
         let (kind, size) = match (letter, number) {
-            ('b', 1) => (Kind::Core(Core::Bool), 1),
-            ('i', 1 | 2 | 4 | 8) => (Kind::Core(Core::Int), number),
-            ('u', 1 | 2 | 4 | 8) => (Kind::Core(Core::UInt), number),
-            ('f', 2 | 4 | 8) => (Kind::Core(Core::Float), number),
-            ('c', 8 | 16) => (Kind::Core(Core::Complex), number),
             ('f', 10 | 12 | 16) | ('c', 20 | 24 | 32) => {
                 let message = format!("dtype {text:?}: the layout of long doubles depends on the machine");
                 return Err(MetaError::new(MetaErrorKind::Unsupported, message));
@@ -137,7 +124,10 @@ impl Scalar {
             ('S', _) => (Kind::Bytes, number),
             ('V', _) => (Kind::Raw, number),
             ('U', _) => (Kind::Text, number.checked_mul(4).ok_or_else(wrong)?),
-            _ => return Err(wrong()),
+            _ => {
+                let core = NumberType::ALL.iter().find(|core| core.numpy_name() == numpy_name);
+                (Kind::Core(*core.ok_or_else(wrong)?), number)
+            }
         };
         check_size(u64::from(size), limits)?;
         let mut scalar = Self { kind, size, endian: Endian::Little };
@@ -153,19 +143,9 @@ impl Scalar {
 
     /// Returns the type with a name of NumPy such as `float32`, which writers other than NumPy use.
     pub(crate) fn by_name(name: &str) -> Option<Self> {
-        let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
-        let (word, bits) = name.split_at(digits);
-        let bits: u32 = if bits.is_empty() { 8 } else { bits.parse().ok()? };
-        let (kind, fits) = match word {
-            "bool" => (Core::Bool, name == word),
-            "int" => (Core::Int, matches!(bits, 8 | 16 | 32 | 64)),
-            "uint" => (Core::UInt, matches!(bits, 8 | 16 | 32 | 64)),
-            "float" => (Core::Float, matches!(bits, 16 | 32 | 64)),
-            "complex" => (Core::Complex, matches!(bits, 64 | 128)),
-            _ => return None,
-        };
-        let given = word == "bool" || name != word;
-        (fits && given).then_some(Self { kind: Kind::Core(kind), size: bits / 8, endian: Endian::Little })
+        let core = *NumberType::ALL.iter().find(|core| core.name() == name)?;
+        let size = u32::try_from(core.size()).ok()?;
+        Some(Self { kind: Kind::Core(core), size, endian: Endian::Little })
     }
 
     /// Returns the same type in little-endian order.
@@ -176,8 +156,7 @@ impl Scalar {
     /// Returns the size in bytes of the unit that a byte order applies to; 1 without byte order.
     pub(crate) fn unit(&self) -> u32 {
         match self.kind {
-            Kind::Core(Core::Complex) => self.size / 2,
-            Kind::Core(_) => self.size,
+            Kind::Core(core) => self.size >> u32::from(core.numeric().components() == 2),
             Kind::Raw | Kind::Bytes => 1,
             Kind::Text => 4,
             Kind::Datetime(_) | Kind::Timedelta(_) => 8,
@@ -187,32 +166,18 @@ impl Scalar {
     /// Returns the data type of format 3 whose elements have the same JSON forms, which is `int64` for times. Returns
     /// `None` for bytes and text.
     pub(crate) fn number(&self) -> Option<DataType> {
-        Some(match (self.kind, self.size) {
-            (Kind::Core(Core::Bool), _) => DataType::Bool,
-            (Kind::Core(Core::Int), 1) => DataType::Int8,
-            (Kind::Core(Core::Int), 2) => DataType::Int16,
-            (Kind::Core(Core::Int), 4) => DataType::Int32,
-            (Kind::Core(Core::Int), _) | (Kind::Datetime(_) | Kind::Timedelta(_), _) => DataType::Int64,
-            (Kind::Core(Core::UInt), 1) => DataType::UInt8,
-            (Kind::Core(Core::UInt), 2) => DataType::UInt16,
-            (Kind::Core(Core::UInt), 4) => DataType::UInt32,
-            (Kind::Core(Core::UInt), _) => DataType::UInt64,
-            (Kind::Core(Core::Float), 2) => DataType::Float16,
-            (Kind::Core(Core::Float), 4) => DataType::Float32,
-            (Kind::Core(Core::Float), _) => DataType::Float64,
-            (Kind::Core(Core::Complex), 8) => DataType::Complex64,
-            (Kind::Core(Core::Complex), _) => DataType::Complex128,
-            (Kind::Raw | Kind::Bytes | Kind::Text, _) => return None,
-        })
+        match self.kind {
+            Kind::Core(core) => Some(core.into()),
+            Kind::Datetime(_) | Kind::Timedelta(_) => Some(DataType::Int64),
+            Kind::Raw | Kind::Bytes | Kind::Text => None,
+        }
     }
 
     /// Returns the data type in a document of format 3.
     fn data_type(&self) -> Value {
         let sized = |name: &str| Extension::new(name).with("length_bytes", self.size).into();
         match self.kind {
-            Kind::Core(_) => {
-                Value::from(&*self.number().map_or_else(|| "bool".into(), |t| t.name().into_owned()))
-            }
+            Kind::Core(core) => Value::from(core.name()),
             // `r<N>` has no fill value that zarr-python or TensorStore reads.
             Kind::Raw => sized("raw_bytes"),
             Kind::Bytes => sized("null_terminated_bytes"),
@@ -232,11 +197,7 @@ impl fmt::Display for Scalar {
             (_, Endian::Big) => ">",
         })?;
         let letter = match self.kind {
-            Kind::Core(Core::Bool) => 'b',
-            Kind::Core(Core::Int) => 'i',
-            Kind::Core(Core::UInt) => 'u',
-            Kind::Core(Core::Float) => 'f',
-            Kind::Core(Core::Complex) => 'c',
+            Kind::Core(core) => return f.write_str(core.numpy_name()),
             Kind::Raw => 'V',
             Kind::Bytes => 'S',
             Kind::Text => return write!(f, "U{}", self.size / 4),

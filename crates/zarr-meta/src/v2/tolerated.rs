@@ -8,7 +8,7 @@ use zarr_traits::Limits;
 
 use super::array::Codec;
 use super::complete::number_of_shuffle;
-use super::dtype::{Core, Dtype, Kind, Scalar};
+use super::dtype::{Dtype, Kind, Scalar};
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;
 use crate::json::{Object, Value, ValueKind, pointer};
@@ -66,10 +66,11 @@ pub(super) fn shuffle(given: &Object) -> MetaResult<Member> {
 
 /// Returns the size of an element in bytes, if netCDF has its data type.
 pub(crate) fn netcdf_size(dtype: &Dtype, limits: &Limits) -> Option<u64> {
-    let is_netcdf = matches!(
-        dtype,
-        Dtype::Scalar(Scalar { kind: Kind::Core(Core::Int | Core::UInt | Core::Float) | Kind::Bytes, .. })
-    );
+    let is_netcdf = match dtype {
+        Dtype::Scalar(Scalar { kind: Kind::Core(core), .. }) => core.is_integer() || core.is_float(),
+        Dtype::Scalar(Scalar { kind: Kind::Bytes, .. }) => true,
+        _ => false,
+    };
     dtype.size(limits).ok().filter(|_| is_netcdf)
 }
 
