@@ -22,9 +22,10 @@ use std::sync::Arc;
 use zarr_engine::Chain;
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::number::NumberType;
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::strided::{Destination, Dims, Source, byte_len};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, FillValue, Region, Scratch};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, FillValue, Region, Scratch};
 
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("n5_default", CodecKind::ArrayBytes, build));
@@ -42,20 +43,9 @@ struct N5Default {
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
-    use DataType as T;
-    if !matches!(
-        repr.data_type,
-        T::Int8
-            | T::Int16
-            | T::Int32
-            | T::Int64
-            | T::UInt8
-            | T::UInt16
-            | T::UInt32
-            | T::UInt64
-            | T::Float32
-            | T::Float64
-    ) {
+    let is_known =
+        |number: NumberType| number.is_integer() || matches!(number.size(), 4 | 8) && number.is_float();
+    if !repr.data_type.number().is_some_and(is_known) {
         let message = format!("N5 has no data type {}", repr.data_type);
         return Err(CodecError::new(CodecErrorKind::Unsupported, message));
     }
@@ -205,6 +195,8 @@ mod tests {
     use zarr_traits::serde_json::json;
     use zarr_traits::strided::{Swap, bytes_of};
     use zarr_traits::{Limits, Registry};
+
+    use zarr_traits::DataType;
 
     use super::*;
     use crate::CODECS;

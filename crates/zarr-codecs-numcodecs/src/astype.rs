@@ -12,7 +12,7 @@ use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{CodecResult, Scratch};
 
-use crate::number::{NumberType, cast};
+use crate::number::{StoredType, cast};
 use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
@@ -35,18 +35,18 @@ pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
 
 #[derive(Debug)]
 struct AsType {
-    decoded: NumberType,
-    encoded: NumberType,
+    decoded: StoredType,
+    encoded: StoredType,
 }
 
-fn filter(configuration: &mut Configuration<'_>, default: Option<NumberType>) -> CodecResult<AsType> {
-    let encoded = NumberType::member(configuration, "encode_dtype", None)?;
-    let decoded = NumberType::member(configuration, "decode_dtype", default)?;
+fn filter(configuration: &mut Configuration<'_>, default: Option<StoredType>) -> CodecResult<AsType> {
+    let encoded = StoredType::member(configuration, "encode_dtype", None)?;
+    let decoded = StoredType::member(configuration, "decode_dtype", default)?;
     Ok(AsType { decoded, encoded })
 }
 
 impl Filter for AsType {
-    fn types(&self) -> [NumberType; 2] {
+    fn types(&self) -> [StoredType; 2] {
         [self.decoded, self.encoded]
     }
 }

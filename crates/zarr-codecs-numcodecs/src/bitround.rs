@@ -14,7 +14,7 @@ use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
-use crate::number::{Kind, Number, NumberType};
+use crate::number::{Number, NumberType, StoredType};
 use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
@@ -34,7 +34,7 @@ pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
     |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
         let numbers = match configuration.get("dtype") {
             None => None,
-            Some(_) => Some(NumberType::member(configuration, "dtype", None)?),
+            Some(_) => Some(StoredType::member(configuration, "dtype", None)?),
         };
         Ok(typed::bytes_codec(filter(configuration, numbers)?))
     },
@@ -44,10 +44,10 @@ pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
 struct BitRound {
     keep: u32,
     /// The type of the numbers, if known.
-    numbers: Option<NumberType>,
+    numbers: Option<StoredType>,
 }
 
-fn filter(configuration: &mut Configuration<'_>, numbers: Option<NumberType>) -> CodecResult<BitRound> {
+fn filter(configuration: &mut Configuration<'_>, numbers: Option<StoredType>) -> CodecResult<BitRound> {
     let keep = configuration.integer("keepbits", 0..=i64::from(u32::MAX))?;
     if numbers.is_some_and(|numbers| !numbers.kind.is_float()) {
         return Err(only_floats());
@@ -76,8 +76,8 @@ macro_rules! round {
 }
 
 impl Filter for BitRound {
-    fn types(&self) -> [NumberType; 2] {
-        [self.numbers.unwrap_or(NumberType::native(Kind::U8)); 2]
+    fn types(&self) -> [StoredType; 2] {
+        [self.numbers.unwrap_or(StoredType::native(NumberType::UInt8)); 2]
     }
 }
 
@@ -85,9 +85,9 @@ impl Kernel for BitRound {
     fn encode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
         dst.copy_from_slice(src);
         match self.numbers.map(|numbers| numbers.kind) {
-            Some(Kind::F16) => round!(u16, 10, 0x7c00, self.keep, dst),
-            Some(Kind::F32) => round!(u32, 23, 0x7f80_0000, self.keep, dst),
-            Some(Kind::F64) => round!(u64, 52, 0x7ff0_0000_0000_0000, self.keep, dst),
+            Some(NumberType::Float16) => round!(u16, 10, 0x7c00, self.keep, dst),
+            Some(NumberType::Float32) => round!(u32, 23, 0x7f80_0000, self.keep, dst),
+            Some(NumberType::Float64) => round!(u64, 52, 0x7ff0_0000_0000_0000, self.keep, dst),
             _ => {
                 let message = "the bytes cannot be rounded without the member \"dtype\"";
                 return Err(CodecError::new(CodecErrorKind::Unsupported, message));

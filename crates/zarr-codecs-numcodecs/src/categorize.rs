@@ -24,7 +24,7 @@ use zarr_traits::serde_json::Value;
 use zarr_traits::strided::{Destination, Dims, Source, Swap};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch};
 
-use crate::number::{Kind, Number, NumberType, Wide, with_number};
+use crate::number::{Number, NumberType, StoredType, Wide, with_number};
 use crate::stream::reserve;
 
 /// The row of this codec for strings of any length.
@@ -39,7 +39,7 @@ pub const BYTES_ENTRY: Entry =
 #[derive(Debug)]
 struct Categories<T> {
     labels: Vec<T>,
-    numbers: NumberType,
+    numbers: StoredType,
 }
 
 fn categories(configuration: &mut Configuration<'_>) -> CodecResult<Categories<String>> {
@@ -49,8 +49,8 @@ fn categories(configuration: &mut Configuration<'_>) -> CodecResult<Categories<S
     let labels = configuration.get("labels").and_then(Value::as_array);
     let labels = labels.and_then(|list| list.iter().map(|label| label.as_str().map(str::to_owned)).collect());
     let labels = labels.ok_or_else(|| wrong("labels", "labels must be a list of strings"))?;
-    let numbers = NumberType::member(configuration, "astype", Some(NumberType::native(Kind::U8)))?;
-    if numbers.kind.is_float() || numbers.kind == Kind::Bool {
+    let numbers = StoredType::member(configuration, "astype", Some(StoredType::native(NumberType::UInt8)))?;
+    if numbers.kind.is_float() || numbers.kind == NumberType::Bool {
         return Err(wrong("astype", "astype must be an integer type"));
     }
     Ok(Categories { labels, numbers })
@@ -71,8 +71,7 @@ impl<T: AsRef<[u8]>> Categories<T> {
         let bytes = &mut bytes[..self.numbers.kind.size()];
         with_number!(self.numbers.kind, T => T::put([T::of(Wide::Unsigned(code as u64))].into_iter(), bytes));
         if self.codes_in(bytes).next() != Some(code) {
-            let message =
-                format!("data type {} has no number for label {code}", self.numbers.kind.data_type());
+            let message = format!("data type {} has no number for label {code}", self.numbers.kind.name());
             return Err(CodecError::new(CodecErrorKind::Value, message));
         }
         self.numbers.swap(bytes);

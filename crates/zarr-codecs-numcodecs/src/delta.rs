@@ -14,7 +14,7 @@ use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{CodecResult, Scratch};
 
-use crate::number::{Number, NumberType, cast, converted, with_number};
+use crate::number::{Number, StoredType, cast, converted, promote, with_number};
 use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
@@ -37,18 +37,18 @@ pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
 
 #[derive(Debug)]
 struct Delta {
-    decoded: NumberType,
-    encoded: NumberType,
+    decoded: StoredType,
+    encoded: StoredType,
 }
 
-fn filter(configuration: &mut Configuration<'_>, default: Option<NumberType>) -> CodecResult<Delta> {
-    let decoded = NumberType::member(configuration, "dtype", default)?;
-    let encoded = NumberType::member(configuration, "astype", Some(decoded))?;
+fn filter(configuration: &mut Configuration<'_>, default: Option<StoredType>) -> CodecResult<Delta> {
+    let decoded = StoredType::member(configuration, "dtype", default)?;
+    let encoded = StoredType::member(configuration, "astype", Some(decoded))?;
     Ok(Delta { decoded, encoded })
 }
 
 impl Filter for Delta {
-    fn types(&self) -> [NumberType; 2] {
+    fn types(&self) -> [StoredType; 2] {
         [self.decoded, self.encoded]
     }
 }
@@ -74,7 +74,7 @@ impl Kernel for Delta {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
-        let kind = self.decoded.kind.promote(self.encoded.kind);
+        let kind = promote(self.decoded.kind, self.encoded.kind);
         let mut numbers = converted(self.encoded.kind, src, kind, scratch)?;
         with_number!(kind, T => {
             let mut sum = None;

@@ -9,7 +9,7 @@ use zarr_traits::{
     codec::{Repr, decode_elements},
 };
 
-use crate::number::Kind;
+use crate::number::{self, NumberType};
 use crate::{json_number, object};
 
 /// The type of the elements.
@@ -17,7 +17,7 @@ use crate::{json_number, object};
 pub(crate) enum Elements {
     /// Objects of any length: `numcodecs:object`.
     Objects,
-    Numbers(Kind),
+    Numbers(NumberType),
     /// Strings of this many bytes: `fixed_length_utf32`.
     Strings(usize),
 }
@@ -28,7 +28,7 @@ impl Elements {
     /// # Errors
     /// If the codec does not support them.
     pub(crate) fn of(repr: &Repr) -> CodecResult<Self> {
-        if let Some(kind) = Kind::of(&repr.data_type) {
+        if let Some(kind) = number::of(&repr.data_type) {
             return Ok(Self::Numbers(kind));
         }
         if repr.data_type.name() == "fixed_length_utf32" {

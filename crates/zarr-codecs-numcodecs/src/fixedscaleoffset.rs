@@ -16,7 +16,7 @@ use zarr_traits::kernel::Kernel;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{CodecError, CodecResult, Scratch};
 
-use crate::number::{Kind, Number, NumberType, Wide, cast, converted, with_number};
+use crate::number::{Number, NumberType, StoredType, Wide, cast, converted, with_number};
 use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
@@ -41,18 +41,18 @@ pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
 struct FixedScaleOffset {
     offset: Wide,
     scale: Wide,
-    decoded: NumberType,
-    encoded: NumberType,
+    decoded: StoredType,
+    encoded: StoredType,
 }
 
 fn filter(
     configuration: &mut Configuration<'_>,
-    default: Option<NumberType>,
+    default: Option<StoredType>,
 ) -> CodecResult<FixedScaleOffset> {
     let offset = number(configuration, "offset")?;
     let scale = number(configuration, "scale")?;
-    let decoded = NumberType::member(configuration, "dtype", default)?;
-    let encoded = NumberType::member(configuration, "astype", Some(decoded))?;
+    let decoded = StoredType::member(configuration, "dtype", default)?;
+    let encoded = StoredType::member(configuration, "astype", Some(decoded))?;
     Ok(FixedScaleOffset { offset, scale, decoded, encoded })
 }
 
@@ -66,7 +66,7 @@ fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecRes
 }
 
 /// Returns the type in which numpy calculates with numbers of `kind` and a Python number.
-fn arithmetic(kind: Kind, number: Wide) -> Kind {
+fn arithmetic(kind: NumberType, number: Wide) -> NumberType {
     let fits = || {
         with_number!(kind, T => match (T::of(number).wide(), number) {
             (Wide::Unsigned(n), Wide::Signed(m)) => u64::try_from(m) == Ok(n),
@@ -75,14 +75,14 @@ fn arithmetic(kind: Kind, number: Wide) -> Kind {
     };
     match number {
         _ if kind.is_float() => kind,
-        Wide::Float(_) => Kind::F64,
-        _ if kind != Kind::Bool && fits() => kind,
-        _ => Kind::I64,
+        Wide::Float(_) => NumberType::Float64,
+        _ if kind != NumberType::Bool && fits() => kind,
+        _ => NumberType::Int64,
     }
 }
 
 impl Filter for FixedScaleOffset {
-    fn types(&self) -> [NumberType; 2] {
+    fn types(&self) -> [StoredType; 2] {
         [self.decoded, self.encoded]
     }
 }
@@ -103,7 +103,7 @@ impl Kernel for FixedScaleOffset {
 
     fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
         let encoded = self.encoded.kind;
-        let kind = if encoded.is_float() { encoded } else { Kind::F64 };
+        let kind = if encoded.is_float() { encoded } else { NumberType::Float64 };
         let mut numbers = converted(encoded, src, kind, scratch)?;
         with_number!(kind, T => {
             T::update(&mut numbers, |y| y.over(T::of(self.scale)).plus(T::of(self.offset)));

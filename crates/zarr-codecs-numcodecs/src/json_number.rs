@@ -2,13 +2,13 @@
 
 use zarr_traits::serde_json::Value;
 
-use crate::number::{Kind, Number, Wide, with_number};
+use crate::number::{Number, NumberType, Wide, with_number};
 
 /// Calls `visit` with the text of each number in `bytes`, as short as its type allows.
-pub(crate) fn each(kind: Kind, bytes: &[u8], mut visit: impl FnMut(&str)) {
-    let short = matches!(kind, Kind::F16 | Kind::F32);
+pub(crate) fn each(kind: NumberType, bytes: &[u8], mut visit: impl FnMut(&str)) {
+    let short = matches!(kind, NumberType::Float16 | NumberType::Float32);
     with_number!(kind, T => for number in T::each(bytes) {
-        visit(&write(number.wide(), kind == Kind::Bool, short));
+        visit(&write(number.wide(), kind == NumberType::Bool, short));
     });
 }
 
@@ -26,7 +26,7 @@ fn write(number: Wide, truth: bool, short: bool) -> String {
 }
 
 /// Returns the bytes of a number at the start of an array, or `None` if `kind` does not have the number.
-pub(crate) fn read(value: &Value, kind: Kind) -> Option<[u8; 8]> {
+pub(crate) fn read(value: &Value, kind: NumberType) -> Option<[u8; 8]> {
     let number = match value {
         Value::Bool(truth) => Wide::Unsigned((*truth).into()),
         Value::Number(n) => {

@@ -4,129 +4,64 @@
 
 use half::f16;
 use zarr_traits::extension::Configuration;
+pub(crate) use zarr_traits::number::NumberType;
 use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, DataType, Scratch};
 
-/// A number type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Bool,
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F16,
-    F32,
-    F64,
-}
-
-/// Runs `$body` with `$T` the [`Number`] of a [`Kind`].
+/// Runs `$body` with `$T` the [`Number`] of a [`NumberType`], which is not complex.
 macro_rules! with_number {
     ($kind:expr, $T:ident => $body:expr) => {
-        match $kind {
-            $crate::number::Kind::Bool => with_number!(@ $T, $crate::number::Truth, $body),
-            $crate::number::Kind::I8 => with_number!(@ $T, i8, $body),
-            $crate::number::Kind::I16 => with_number!(@ $T, i16, $body),
-            $crate::number::Kind::I32 => with_number!(@ $T, i32, $body),
-            $crate::number::Kind::I64 => with_number!(@ $T, i64, $body),
-            $crate::number::Kind::U8 => with_number!(@ $T, u8, $body),
-            $crate::number::Kind::U16 => with_number!(@ $T, u16, $body),
-            $crate::number::Kind::U32 => with_number!(@ $T, u32, $body),
-            $crate::number::Kind::U64 => with_number!(@ $T, u64, $body),
-            $crate::number::Kind::F16 => with_number!(@ $T, half::f16, $body),
-            $crate::number::Kind::F32 => with_number!(@ $T, f32, $body),
-            $crate::number::Kind::F64 => with_number!(@ $T, f64, $body),
-        }
+        zarr_traits::number::with_number!($kind, $T => $body, {
+            type $T = $crate::number::Truth;
+            $body
+        })
     };
-    (@ $T:ident, $type:ty, $body:expr) => {{
-        type $T = $type;
-        $body
-    }};
 }
 pub(crate) use with_number;
 
-use Kind::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+/// Returns the number type of a data type, or `None` if it is not a boolean or a real number.
+pub(crate) fn of(data_type: &DataType) -> Option<NumberType> {
+    data_type.number().filter(|kind| kind.numeric().components() == 1)
+}
 
-impl Kind {
-    const ALL: [Self; 12] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64];
-
-    /// Returns the number type of a data type, or `None` if it is not numeric.
-    pub(crate) fn of(data_type: &DataType) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.data_type() == *data_type)
-    }
-
-    /// Returns the data type of these numbers.
-    pub(crate) fn data_type(self) -> DataType {
-        match self {
-            Self::Bool => DataType::Bool,
-            Self::I8 => DataType::Int8,
-            Self::I16 => DataType::Int16,
-            Self::I32 => DataType::Int32,
-            Self::I64 => DataType::Int64,
-            Self::U8 => DataType::UInt8,
-            Self::U16 => DataType::UInt16,
-            Self::U32 => DataType::UInt32,
-            Self::U64 => DataType::UInt64,
-            Self::F16 => DataType::Float16,
-            Self::F32 => DataType::Float32,
-            Self::F64 => DataType::Float64,
-        }
-    }
-
-    /// The size of a number in bytes.
-    pub(crate) fn size(self) -> usize {
-        with_number!(self, T => size_of::<T>())
-    }
-
-    pub(crate) fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::F32 | Self::F64)
-    }
-
-    fn is_signed(self) -> bool {
-        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
-    }
-
-    /// Returns the type to which numpy promotes two types.
-    pub(crate) fn promote(self, other: Self) -> Self {
-        let (large, small) = if self.size() >= other.size() { (self, other) } else { (other, self) };
-        let float = |size: usize| match size {
-            1 => Self::F16,
-            2 => Self::F32,
-            _ => Self::F64,
-        };
-        match (large, small) {
-            (a, b) if a == b => a,
-            (Self::Bool, a) | (a, Self::Bool) => a,
-            (a, b) if a.is_float() && b.is_float() => a,
-            (a, b) | (b, a) if a.is_float() => match float(b.size()) {
-                wide if wide.size() > a.size() => wide,
-                _ => a,
-            },
-            (a, b) if a.is_signed() == b.is_signed() || (a.is_signed() && a.size() > b.size()) => a,
-            (a, _) => match a.size() {
-                1 => Self::I16,
-                2 => Self::I32,
-                4 => Self::I64,
-                _ => Self::F64,
-            },
-        }
+/// Returns the type to which numpy promotes two types.
+pub(crate) fn promote(one: NumberType, other: NumberType) -> NumberType {
+    use NumberType::{Bool, Float16, Float32, Float64, Int16, Int32, Int64};
+    let (large, small) = if one.size() >= other.size() { (one, other) } else { (other, one) };
+    let is_signed = |a: NumberType| a.is_integer() && !a.is_unsigned();
+    let float = |size: usize| match size {
+        1 => Float16,
+        2 => Float32,
+        _ => Float64,
+    };
+    match (large, small) {
+        (a, b) if a == b => a,
+        (Bool, a) | (a, Bool) => a,
+        (a, b) if a.is_float() && b.is_float() => a,
+        (a, b) | (b, a) if a.is_float() => match float(b.size()) {
+            wide if wide.size() > a.size() => wide,
+            _ => a,
+        },
+        (a, b) if is_signed(a) == is_signed(b) || (is_signed(a) && a.size() > b.size()) => a,
+        (a, _) => match a.size() {
+            1 => Int16,
+            2 => Int32,
+            4 => Int64,
+            _ => Float64,
+        },
     }
 }
 
 /// A number type with a stored byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NumberType {
-    pub(crate) kind: Kind,
+pub(crate) struct StoredType {
+    pub(crate) kind: NumberType,
     /// Whether the stored byte order differs from that of this machine.
     pub(crate) foreign: bool,
 }
 
-impl NumberType {
+impl StoredType {
     /// Returns the type in the byte order of this machine.
-    pub(crate) fn native(kind: Kind) -> Self {
+    pub(crate) fn native(kind: NumberType) -> Self {
         Self { kind, foreign: false }
     }
 
@@ -136,21 +71,8 @@ impl NumberType {
             [order @ (b'<' | b'>' | b'|'), ..] => (*order, &text[1..]),
             _ => (b'<', text),
         };
-        let kind = match code {
-            "b1" | "bool" => Kind::Bool,
-            "i1" | "int8" => Kind::I8,
-            "i2" | "int16" => Kind::I16,
-            "i4" | "int32" => Kind::I32,
-            "i8" | "int64" => Kind::I64,
-            "u1" | "uint8" => Kind::U8,
-            "u2" | "uint16" => Kind::U16,
-            "u4" | "uint32" => Kind::U32,
-            "u8" | "uint64" => Kind::U64,
-            "f2" | "float16" => Kind::F16,
-            "f4" | "float32" => Kind::F32,
-            "f8" | "float64" => Kind::F64,
-            _ => return None,
-        };
+        let real = || NumberType::ALL.iter().filter(|kind| kind.numeric().components() == 1);
+        let kind = *real().find(|kind| [kind.name(), kind.numpy_name()].contains(&code))?;
         if order == b'|' && kind.size() > 1 {
             return None;
         }
@@ -179,7 +101,7 @@ impl NumberType {
     /// Converts numbers between the stored byte order and that of this machine.
     pub(crate) fn swap(self, numbers: &mut [u8]) {
         if self.foreign {
-            self.kind.data_type().swap_bytes(numbers);
+            DataType::from(self.kind).swap_bytes(numbers);
         }
     }
 }
@@ -213,8 +135,8 @@ pub(crate) trait Number: Copy {
 }
 
 /// Casts numbers of one type to another.
-pub(crate) fn cast(from: Kind, src: &[u8], to: Kind, dst: &mut [u8]) {
-    if from == to && from != Kind::Bool {
+pub(crate) fn cast(from: NumberType, src: &[u8], to: NumberType, dst: &mut [u8]) {
+    if from == to && from != NumberType::Bool {
         let len = src.len().min(dst.len());
         dst[..len].copy_from_slice(&src[..len]);
         return;
@@ -223,7 +145,12 @@ pub(crate) fn cast(from: Kind, src: &[u8], to: Kind, dst: &mut [u8]) {
 }
 
 /// Returns numbers converted to another type, in scratch memory.
-pub(crate) fn converted(from: Kind, src: &[u8], to: Kind, scratch: &mut Scratch) -> CodecResult<Buffer> {
+pub(crate) fn converted(
+    from: NumberType,
+    src: &[u8],
+    to: NumberType,
+    scratch: &mut Scratch,
+) -> CodecResult<Buffer> {
     let too_many = || CodecError::new(CodecErrorKind::LimitExceeded, "the size of the numbers overflows");
     let len = (src.len() / from.size()).checked_mul(to.size()).ok_or_else(too_many)?;
     let mut numbers = scratch.take(len)?;

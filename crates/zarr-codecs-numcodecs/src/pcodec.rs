@@ -19,12 +19,12 @@
 
 use std::sync::Arc;
 
-use half::f16;
 use pco::data_types::{Number, NumberType};
 use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, too_large};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::number::with_number;
 use zarr_traits::strided::{Destination, Source, Swap, byte_len};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch};
 
@@ -112,30 +112,19 @@ impl Pcodec {
 
     /// Runs `work` with the numbers of `data_type`, which have the size of those of the codec.
     fn run_as(&self, data_type: &DataType, work: &mut impl Work) -> CodecResult<()> {
-        macro_rules! of {
-            ($t:ty) => {{
-                let from = |bytes: &[u8]| <$t>::from_ne_bytes(bytes.try_into().unwrap_or_default());
-                let put = |number: $t, bytes: &mut [u8]| bytes.copy_from_slice(&number.to_ne_bytes());
+        let unsupported = || {
+            let message = format!("data type {data_type} is not numeric");
+            CodecError::new(CodecErrorKind::Unsupported, message)
+        };
+        with_number!(
+            data_type.number().ok_or_else(unsupported)?,
+            T => {
+                let from = |bytes: &[u8]| T::from_ne_bytes(bytes.try_into().unwrap_or_default());
+                let put = |number: T, bytes: &mut [u8]| bytes.copy_from_slice(&number.to_ne_bytes());
                 work.run(self, Bytes { from, put })
-            }};
-        }
-        match data_type {
-            DataType::Int8 => of!(i8),
-            DataType::Int16 => of!(i16),
-            DataType::Int32 => of!(i32),
-            DataType::Int64 => of!(i64),
-            DataType::UInt8 => of!(u8),
-            DataType::UInt16 => of!(u16),
-            DataType::UInt32 => of!(u32),
-            DataType::UInt64 => of!(u64),
-            DataType::Float16 => of!(f16),
-            DataType::Float32 => of!(f32),
-            DataType::Float64 => of!(f64),
-            _ => Err(CodecError::new(
-                CodecErrorKind::Unsupported,
-                format!("data type {data_type} is not numeric"),
-            )),
-        }
+            },
+            Err(unsupported())
+        )
     }
 
     /// Returns the type as which the numbers of a stream are decoded: that of the elements, or the signed integers whose
@@ -256,6 +245,8 @@ impl ArrayBytesCodec for Pcodec {
 mod tests {
     use zarr_traits::serde_json::{Value, json};
     use zarr_traits::strided::bytes_of;
+
+    use half::f16;
 
     use super::*;
     use crate::testing::{build, hex, repr};

@@ -13,7 +13,7 @@ use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{CodecError, CodecResult, Scratch};
 
-use crate::number::{Number, NumberType, Wide, cast, converted, with_number};
+use crate::number::{Number, StoredType, Wide, cast, converted, with_number};
 use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
@@ -38,14 +38,14 @@ pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
 struct Quantize {
     /// A power of two.
     scale: f64,
-    decoded: NumberType,
-    encoded: NumberType,
+    decoded: StoredType,
+    encoded: StoredType,
 }
 
-fn filter(configuration: &mut Configuration<'_>, default: Option<NumberType>) -> CodecResult<Quantize> {
+fn filter(configuration: &mut Configuration<'_>, default: Option<StoredType>) -> CodecResult<Quantize> {
     let digits = i32::try_from(configuration.integer("digits", -300..=300)?).unwrap_or(0);
-    let decoded = NumberType::member(configuration, "dtype", default)?;
-    let encoded = NumberType::member(configuration, "astype", Some(decoded))?;
+    let decoded = StoredType::member(configuration, "dtype", default)?;
+    let encoded = StoredType::member(configuration, "astype", Some(decoded))?;
     if !decoded.kind.is_float() || !encoded.kind.is_float() {
         return Err(CodecError::configuration("dtype and astype must be floating point types"));
     }
@@ -54,7 +54,7 @@ fn filter(configuration: &mut Configuration<'_>, default: Option<NumberType>) ->
 }
 
 impl Filter for Quantize {
-    fn types(&self) -> [NumberType; 2] {
+    fn types(&self) -> [StoredType; 2] {
         [self.decoded, self.encoded]
     }
 }

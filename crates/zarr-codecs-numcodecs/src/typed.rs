@@ -15,18 +15,18 @@ use zarr_traits::{
     codec::{BytesBytesCodec, Codec, EncodedSize, Repr, too_large},
 };
 
-use crate::number::{Kind, NumberType};
+use crate::number::{self, StoredType};
 use crate::stream::reserve;
 
 /// A kernel that knows the types of its numbers.
 pub(crate) trait Filter: Kernel {
     /// Returns the types of decoded and of encoded numbers.
-    fn types(&self) -> [NumberType; 2];
+    fn types(&self) -> [StoredType; 2];
 }
 
 /// Returns the number type of the array, the default type of a filter.
-pub(crate) fn native(repr: &Repr) -> Option<NumberType> {
-    Kind::of(&repr.data_type).map(NumberType::native)
+pub(crate) fn native(repr: &Repr) -> Option<StoredType> {
+    number::of(&repr.data_type).map(StoredType::native)
 }
 
 /// Returns the filter as a codec from array to array.
@@ -35,14 +35,14 @@ pub(crate) fn native(repr: &Repr) -> Option<NumberType> {
 /// If the data type is not that of the filter.
 pub(crate) fn array_codec(filter: impl Filter, repr: &Repr) -> CodecResult<Codec> {
     let [decoded, encoded] = filter.types();
-    if Kind::of(&repr.data_type) != Some(decoded.kind) {
+    if number::of(&repr.data_type) != Some(decoded.kind) {
         return Err(CodecError::configuration(format!(
             "expected data type {}, found {}",
-            decoded.kind.data_type(),
+            decoded.kind.name(),
             repr.data_type
         )));
     }
-    kernel::codec(filter, repr, encoded.kind.data_type())
+    kernel::codec(filter, repr, encoded.kind.into())
 }
 
 /// Returns the filter as a codec from bytes to bytes.
@@ -59,22 +59,22 @@ struct BytesFilter<F> {
 }
 
 /// Returns the size of the numbers in `len` bytes of type `from` as type `to`.
-fn resized(len: u64, from: NumberType, to: NumberType) -> Option<u64> {
+fn resized(len: u64, from: StoredType, to: StoredType) -> Option<u64> {
     let size = from.kind.size() as u64;
     len.is_multiple_of(size).then(|| len / size)?.checked_mul(to.kind.size() as u64)
 }
 
 /// Like [`resized`], for slices in memory.
-fn room(len: usize, from: NumberType, to: NumberType) -> CodecResult<usize> {
+fn room(len: usize, from: StoredType, to: StoredType) -> CodecResult<usize> {
     let room = resized(len as u64, from, to).and_then(|n| usize::try_from(n).ok());
-    room.ok_or_else(|| CodecError::corrupt(format!("{len} bytes are not whole {}", from.kind.data_type())))
+    room.ok_or_else(|| CodecError::corrupt(format!("{len} bytes are not whole {}", from.kind.name())))
 }
 
 /// Converts stored bytes to numbers of this machine, runs `step` on them, and writes the results as stored bytes to
 /// `dst`.
 fn view(
     src: &[u8],
-    [from, to]: [NumberType; 2],
+    [from, to]: [StoredType; 2],
     dst: &mut [u8],
     scratch: &mut Scratch,
     step: Step<'_>,
@@ -125,6 +125,7 @@ mod tests {
     use zarr_traits::{CodecErrorKind, DataType, FillValue};
 
     use super::*;
+    use crate::number::NumberType;
     use crate::testing::{build, decode, decodes, encode, hex, repr, survives, to_hex};
 
     /// Results of numcodecs: name, configuration, decoded, encoded, and decoded again.
@@ -172,8 +173,8 @@ mod tests {
             let member = ["dtype", "decode_dtype"].into_iter().find_map(|member| configuration.get(member));
             let decoded_type = match member.and_then(Value::as_str) {
                 Some(text) if text.starts_with('>') || text.contains('U') => continue,
-                Some(text) => NumberType::parse(text).unwrap(),
-                None => NumberType::native(Kind::Bool),
+                Some(text) => StoredType::parse(text).unwrap(),
+                None => StoredType::native(NumberType::Bool),
             };
             let mut implied = configuration.clone();
             if name != "delta" {
@@ -186,7 +187,7 @@ mod tests {
                     implied = configuration.clone();
                 }
             }
-            let data_type = decoded_type.kind.data_type();
+            let data_type = decoded_type.kind.into();
             let codec = build(&format!("numcodecs.{name}"), &implied, &repr(data_type)).unwrap();
             let Codec::ArrayArray(codec) = codec else { unreachable!() };
             let n = (decoded.len() / decoded_type.kind.size()) as u64;

@@ -19,7 +19,7 @@ use zarr_traits::serde_json::Value;
 use zarr_traits::strided::{Destination, Dims, Source};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
-use crate::number::NumberType;
+use crate::number::StoredType;
 use crate::{json_number, object};
 
 /// The row of this codec in a registry.
@@ -27,12 +27,12 @@ pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs:vlen-array", Co
 
 #[derive(Debug)]
 struct VlenArray {
-    numbers: NumberType,
+    numbers: StoredType,
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     object::check(repr)?;
-    Ok(Codec::ArrayBytes(Arc::new(VlenArray { numbers: NumberType::member(configuration, "dtype", None)? })))
+    Ok(Codec::ArrayBytes(Arc::new(VlenArray { numbers: StoredType::member(configuration, "dtype", None)? })))
 }
 
 fn cut() -> CodecError {
@@ -53,7 +53,7 @@ impl VlenArray {
     /// Appends the JSON text of a stored list.
     fn decode_list(&self, stored: &[u8], text: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         if !stored.len().is_multiple_of(self.numbers.kind.size()) {
-            let name = self.numbers.kind.data_type();
+            let name = self.numbers.kind.name();
             return Err(CodecError::corrupt(format!("a list of {} bytes is not whole {name}", stored.len())));
         }
         let mut numbers = scratch.take(stored.len())?;
