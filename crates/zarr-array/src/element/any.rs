@@ -65,33 +65,6 @@ pub enum AnyArray {
     },
 }
 
-/// Runs `$typed!(Variant, type)` for the data type, or `$other`.
-macro_rules! for_data_type {
-    ($data_type:expr, $typed:ident, $other:expr) => {
-        match $data_type {
-            DataType::Bool => $typed!(Bool, bool),
-            DataType::Int16 => $typed!(Int16, i16),
-            DataType::Int32 => $typed!(Int32, i32),
-            DataType::Int64 => $typed!(Int64, i64),
-            DataType::UInt16 => $typed!(UInt16, u16),
-            DataType::UInt32 => $typed!(UInt32, u32),
-            DataType::UInt64 => $typed!(UInt64, u64),
-            DataType::Float32 => $typed!(Float32, f32),
-            DataType::Float64 => $typed!(Float64, f64),
-            DataType::String => $typed!(String, String),
-            DataType::Bytes => $typed!(Bytes, Vec<u8>),
-            t if matches!(t.numeric(), Some(Numeric::Integer { bits: ..=8, signed: true })) => {
-                $typed!(Int8, i8)
-            }
-            t if matches!(t.numeric(), Some(Numeric::Integer { bits: ..=8, .. })) => $typed!(UInt8, u8),
-            t if is_named(t, &["fixed_length_utf32"]) => $typed!(String, String),
-            t if is_named(t, &["null_terminated_bytes"]) => $typed!(Bytes, Vec<u8>),
-            _ => $other,
-        }
-    };
-}
-pub(crate) use for_data_type;
-
 impl AnyArray {
     /// The lengths of the dimensions.
     pub fn shape(&self) -> &[u64] {

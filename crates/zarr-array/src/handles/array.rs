@@ -13,7 +13,7 @@ use zarr_traits::{
 };
 
 use crate::cpu::Cpu;
-use crate::element::any::{AnyArray, for_data_type};
+use crate::element::any::AnyArray;
 use crate::element::rows::{Rows, is_struct};
 use crate::element::{Element, WriteElement, is_named};
 use crate::error::{ArrayError, ArrayResult};
@@ -207,22 +207,38 @@ impl Array {
     /// Reads a selection as elements of the data type. A wall (decision 0026).
     pub(crate) fn any(&self, selection: Selection) -> BoxFuture<'_, ArrayResult<AnyArray>> {
         macro_rules! typed {
-            ($variant:ident, $element:ty) => {
-                AnyArray::$variant(read::read::<$element>(&self.core, selection).await?)
+            ($variant:ident) => {
+                AnyArray::$variant(read::read(&self.core, selection).await?)
             };
         }
         Box::pin(async move {
-            Ok(for_data_type!(self.data_type(), typed, {
-                if is_struct(self.data_type()) {
-                    return Ok(AnyArray::Rows(read_rows(&self.core, selection).await?));
-                }
-                if self.data_type().size().is_none() {
+            let data_type = self.data_type();
+            Ok(match (data_type, data_type.numeric()) {
+                (DataType::Bool, _) => typed!(Bool),
+                (_, Some(Numeric::Integer { bits: ..=8, signed: true })) => typed!(Int8),
+                (DataType::Int16, _) => typed!(Int16),
+                (DataType::Int32, _) => typed!(Int32),
+                (DataType::Int64, _) => typed!(Int64),
+                (_, Some(Numeric::Integer { bits: ..=8, .. })) => typed!(UInt8),
+                (DataType::UInt16, _) => typed!(UInt16),
+                (DataType::UInt32, _) => typed!(UInt32),
+                (DataType::UInt64, _) => typed!(UInt64),
+                (DataType::Float32, _) => typed!(Float32),
+                (DataType::Float64, _) => typed!(Float64),
+                (DataType::String, _) => typed!(String),
+                (DataType::Bytes, _) => typed!(Bytes),
+                _ if is_named(data_type, &["fixed_length_utf32"]) => typed!(String),
+                _ if is_named(data_type, &["null_terminated_bytes"]) => typed!(Bytes),
+                _ if is_struct(data_type) => AnyArray::Rows(read_rows(&self.core, selection).await?),
+                _ if data_type.size().is_none() => {
                     let contents = read::read(&self.core, selection).await?;
-                    return Ok(AnyArray::Variable { data_type: self.data_type().clone(), contents });
+                    AnyArray::Variable { data_type: data_type.clone(), contents }
                 }
-                let (shape, bytes) = read::read_bytes(&self.core, selection).await?;
-                AnyArray::Other { data_type: self.data_type().clone(), shape, bytes }
-            }))
+                _ => {
+                    let (shape, bytes) = read::read_bytes(&self.core, selection).await?;
+                    AnyArray::Other { data_type: data_type.clone(), shape, bytes }
+                }
+            })
         })
     }
 }
