@@ -133,13 +133,6 @@ fn descr(data_type: &DataType) -> Option<String> {
         return Some(format!("[{}]", fields?.join(", ")));
     }
     let name = match data_type {
-        DataType::Bool => "|b1".to_owned(),
-        DataType::Int8 => "|i1".to_owned(),
-        DataType::UInt8 => "|u1".to_owned(),
-        DataType::Int16 | DataType::Int32 | DataType::Int64 => format!("<i{}", data_type.size()?),
-        DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => format!("<u{}", data_type.size()?),
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => format!("<f{}", data_type.size()?),
-        DataType::Complex64 | DataType::Complex128 => format!("<c{}", data_type.size()?),
         DataType::Raw(bytes) => format!("|V{bytes}"),
         DataType::Extension(extension) => {
             let size = data_type.size()?;
@@ -163,7 +156,10 @@ fn descr(data_type: &DataType) -> Option<String> {
                 _ => return None,
             }
         }
-        _ => return None,
+        other => {
+            let number = other.number()?;
+            format!("{}{}", if number.size() == 1 { '|' } else { '<' }, number.numpy_name())
+        }
     };
     Some(format!("'{name}'"))
 }

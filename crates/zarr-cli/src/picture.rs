@@ -9,6 +9,7 @@ use colorous::Gradient;
 use half::f16;
 use zarr_array::DataType;
 use zarr_array::blocking::Array;
+use zarr_array::traits::number::{NumberType, with_primitive};
 
 use crate::elements::Elements;
 use crate::exit::Failure;
@@ -81,26 +82,20 @@ pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
 /// Returns an element as a number.
 type Number = fn(&[u8]) -> f64;
 
+#[allow(
+    clippy::cast_lossless,
+    clippy::unnecessary_cast,
+    reason = "a colour needs no more digits, and one form suits all types"
+)]
 fn number(data_type: &DataType) -> Option<Number> {
-    macro_rules! as_float {
-        ($t:ty) => {
-            |element| <$t>::from_ne_bytes(element.try_into().unwrap_or_default()) as f64
-        };
-    }
-    #[allow(clippy::cast_lossless, reason = "a colour needs no more digits, and one form suits all types")]
-    Some(match data_type {
-        DataType::Bool | DataType::UInt8 => as_float!(u8),
-        DataType::Int8 => as_float!(i8),
-        DataType::Int16 => as_float!(i16),
-        DataType::Int32 => as_float!(i32),
-        DataType::Int64 => as_float!(i64),
-        DataType::UInt16 => as_float!(u16),
-        DataType::UInt32 => as_float!(u32),
-        DataType::UInt64 => as_float!(u64),
-        DataType::Float16 => |element| f16::from_ne_bytes(element.try_into().unwrap_or_default()).to_f64(),
-        DataType::Float32 => as_float!(f32),
-        DataType::Float64 => as_float!(f64),
-        _ => return None,
+    Some(match data_type.number()? {
+        NumberType::Bool => |element| element.first().copied().unwrap_or_default().into(),
+        NumberType::Float16 => |element| f16::from_ne_bytes(element.try_into().unwrap_or_default()).to_f64(),
+        number => with_primitive!(
+            number,
+            T => |element| T::from_ne_bytes(element.try_into().unwrap_or_default()) as f64,
+            return None
+        ),
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use half::f16;
 use zarr_array::meta::json::Value;
+use zarr_array::traits::number::{NumberType, with_integer};
 use zarr_array::traits::{ExtensionType, serde_json};
 use zarr_array::{DataType, FillValue};
 
@@ -121,22 +122,13 @@ fn plain(text: &str, out: &mut Vec<u8>) {
 
 /// Returns how to print the types that look the same in JSON and text.
 fn whole(data_type: &DataType) -> Option<Append> {
-    macro_rules! integer {
-        ($t:ty) => {
-            |e, out| put(out, format_args!("{}", <$t>::from_ne_bytes(array(e))))
-        };
-    }
-    Some(match data_type {
-        DataType::Bool => |e, out| out.extend_from_slice(if e == [0] { b"false" } else { b"true" }),
-        DataType::Int8 => integer!(i8),
-        DataType::Int16 => integer!(i16),
-        DataType::Int32 => integer!(i32),
-        DataType::Int64 => integer!(i64),
-        DataType::UInt8 => integer!(u8),
-        DataType::UInt16 => integer!(u16),
-        DataType::UInt32 => integer!(u32),
-        DataType::UInt64 => integer!(u64),
-        _ => return None,
+    Some(match data_type.number()? {
+        NumberType::Bool => |e, out| out.extend_from_slice(if e == [0] { b"false" } else { b"true" }),
+        number => with_integer!(
+            number,
+            T => |e, out| put(out, format_args!("{}", T::from_ne_bytes(array(e)))),
+            return None
+        ),
     })
 }
 

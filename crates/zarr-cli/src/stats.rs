@@ -6,10 +6,10 @@ mod summary;
 
 use std::path::PathBuf;
 
-use half::f16;
 use zarr_array::blocking::Array;
 use zarr_array::meta::NodeMeta;
 use zarr_array::meta::json::Value;
+use zarr_array::traits::number::{NumberType, with_number};
 use zarr_array::{AnyArray, DataType};
 use zarr_hierarchy::ChildState;
 use zarr_xarray::{Calendar, Decoded, NOT_A_TIME, TimeUnit, Times};
@@ -29,7 +29,7 @@ use crate::stores::Stores;
 use crate::table::Table;
 use crate::target::Target;
 use histogram::Bin;
-use summary::{Element, Number, Summary};
+use summary::{Number, Summary};
 
 /// Show the extremes, the mean, the deviation and the histogram of an array, or a line for each array in a group.
 ///
@@ -139,27 +139,17 @@ fn as_stored(array: &Array, picks: &[Pick], progress: &Progress) -> Result<Stats
 
 /// Summarises stored elements in the byte order of this machine.
 fn part(data_type: &DataType, bytes: &[u8], fill: &[u8]) -> Result<Summary, Failure> {
-    fn typed<T: Element + Send + Sync, const N: usize>(
-        bytes: &[u8],
-        fill: &[u8],
-        load: fn([u8; N]) -> T,
-    ) -> Result<Summary, Failure> {
-        let elements: Vec<T> = bytes.as_chunks().0.iter().map(|bytes| load(*bytes)).collect();
-        Summary::of(&elements, |_| false, fill.as_chunks().0.first().map(|bytes| load(*bytes)))
+    macro_rules! summary {
+        ($t:ty) => {{
+            let load = |bytes: &[u8; size_of::<$t>()]| <$t>::from_ne_bytes(*bytes);
+            let elements: Vec<$t> = bytes.as_chunks().0.iter().map(load).collect();
+            Summary::of(&elements, |_| false, fill.as_chunks().0.first().map(load))
+        }};
     }
-    match data_type {
-        DataType::Bool | DataType::UInt8 => typed(bytes, fill, u8::from_ne_bytes),
-        DataType::Int8 => typed(bytes, fill, i8::from_ne_bytes),
-        DataType::Int16 => typed(bytes, fill, i16::from_ne_bytes),
-        DataType::Int32 => typed(bytes, fill, i32::from_ne_bytes),
-        DataType::Int64 => typed(bytes, fill, i64::from_ne_bytes),
-        DataType::UInt16 => typed(bytes, fill, u16::from_ne_bytes),
-        DataType::UInt32 => typed(bytes, fill, u32::from_ne_bytes),
-        DataType::UInt64 => typed(bytes, fill, u64::from_ne_bytes),
-        DataType::Float16 => typed(bytes, fill, f16::from_ne_bytes),
-        DataType::Float32 => typed(bytes, fill, f32::from_ne_bytes),
-        DataType::Float64 => typed(bytes, fill, f64::from_ne_bytes),
-        other => Err(unsupported(other)),
+    match data_type.number() {
+        Some(NumberType::Bool) => summary!(u8),
+        Some(number) => with_number!(number, T => summary!(T), Err(unsupported(data_type))),
+        None => Err(unsupported(data_type)),
     }
 }
 

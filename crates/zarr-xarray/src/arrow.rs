@@ -15,13 +15,12 @@ use arrow_array::{
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, Field, Schema};
 use futures_util::future::try_join_all;
-use zarr_array::AnyArray;
+use zarr_array::{AnyArray, DataType};
 
 use crate::calendar::Calendar;
 use crate::dataset::Dataset;
 use crate::decoded::Decoded;
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
-use crate::number::NumberType;
 use crate::times::NOT_A_TIME;
 use crate::units::TimeUnit;
 use crate::variable::Variable;
@@ -198,9 +197,7 @@ fn of_numbers(numbers: AnyArray) -> XarrayResult<ArrayRef> {
         AnyArray::UInt64(values) => integers!(values, UInt64Type),
         AnyArray::Float32(values) => floats!(values.into_vec(), Float32Type),
         AnyArray::Float64(values) => floats!(values.into_vec(), Float64Type),
-        AnyArray::Other { data_type, bytes, .. }
-            if NumberType::of(&data_type) == Some(NumberType::Float16) =>
-        {
+        AnyArray::Other { data_type: DataType::Float16, bytes, .. } => {
             let halves = bytes.as_chunks().0.iter().map(|bytes| half::f16::from_ne_bytes(*bytes));
             floats!(halves.collect::<Vec<_>>(), Float16Type)
         }

@@ -249,7 +249,7 @@ fn cdl_type(kind: ElementKind) -> Option<&'static str> {
             NumberType::UInt64 => "uint64",
             NumberType::Float16 | NumberType::Float32 => "float",
             NumberType::Float64 => "double",
-            NumberType::Complex64 | NumberType::Complex128 => return None,
+            NumberType::Bool | NumberType::Complex64 | NumberType::Complex128 => return None,
         },
         ElementKind::Boolean => "byte",
         ElementKind::Text => "string",

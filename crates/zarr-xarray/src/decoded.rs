@@ -1,5 +1,6 @@
 //! Decoded elements of any type.
 
+use zarr_array::traits::number::with_primitive;
 use zarr_array::{AnyArray, DataType, Element, NdVec};
 
 use crate::calendar::Calendar;
@@ -62,21 +63,9 @@ impl Decoded {
     pub(crate) fn none(data_type: DecodedType) -> Self {
         let other = |data_type| AnyArray::Other { data_type, shape: vec![0], bytes: Vec::new() };
         match data_type {
-            DecodedType::Numbers(of) => match of {
-                NumberType::Int8 => Vec::<i8>::new().into(),
-                NumberType::Int16 => Vec::<i16>::new().into(),
-                NumberType::Int32 => Vec::<i32>::new().into(),
-                NumberType::Int64 => Vec::<i64>::new().into(),
-                NumberType::UInt8 => Vec::<u8>::new().into(),
-                NumberType::UInt16 => Vec::<u16>::new().into(),
-                NumberType::UInt32 => Vec::<u32>::new().into(),
-                NumberType::UInt64 => Vec::<u64>::new().into(),
-                NumberType::Float32 => Vec::<f32>::new().into(),
-                NumberType::Float64 => Vec::<f64>::new().into(),
-                NumberType::Float16 | NumberType::Complex64 | NumberType::Complex128 => {
-                    Self::Numbers(other(of.data_type()))
-                }
-            },
+            DecodedType::Numbers(of) => {
+                with_primitive!(of, T => Vec::<T>::new().into(), Self::Numbers(other(of.into())))
+            }
             DecodedType::Booleans => Vec::<bool>::new().into(),
             DecodedType::Texts => Vec::<String>::new().into(),
             DecodedType::Bytes => Vec::<Vec<u8>>::new().into(),

@@ -29,7 +29,7 @@ pub enum ElementKind {
 impl ElementKind {
     /// Returns the kind of the elements of a data type.
     pub fn of(data_type: &Extension) -> Self {
-        let number = || DataType::core(data_type.name()).as_ref().and_then(NumberType::of);
+        let number = || DataType::core(data_type.name())?.number();
         match data_type.name() {
             "bool" => Self::Boolean,
             "string" | "fixed_length_utf32" => Self::Text,

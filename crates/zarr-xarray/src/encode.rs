@@ -13,7 +13,7 @@ use crate::decoded::Decoded;
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
 use crate::kernel::Packing;
 use crate::new_variable::{Encoding, MissingValue, NewVariable};
-use crate::number::{NumberType, Scalar};
+use crate::number::{self, NumberType, Scalar};
 use crate::times::encode::{NumberKind, StoredNumbers, TimeEncoding, encode_spans, encode_times};
 use crate::times::{Spans, Times};
 
@@ -216,7 +216,7 @@ impl Encoding {
         if let Some(missing) = compared.filter(|_| is_scaled) {
             check_apart(stored, missing, &encoded, given, &bytes)?;
         }
-        Ok(Form { data_type: stored.data_type(), elements: Elements::Bytes(encoded), missing })
+        Ok(Form { data_type: stored.into(), elements: Elements::Bytes(encoded), missing })
     }
 
     fn times(&self, times: &Times, attributes: &mut Object) -> XarrayResult<Form> {
@@ -275,7 +275,7 @@ impl Encoding {
         }
         let (scale, offset) = (self.scale.unwrap_or(1.0), self.offset.unwrap_or(0.0));
         let is_between = |(count, bytes): (&f64, &[u8])| {
-            let number = stored.load(bytes).and_then(Scalar::to_f64).unwrap_or(f64::NAN);
+            let number = Scalar::load(stored, bytes).and_then(Scalar::to_f64).unwrap_or(f64::NAN);
             ((count - offset) / scale - number).abs() > 1e-6
         };
         let position = counts.iter().zip(bytes.chunks(stored.size())).position(is_between);
@@ -307,9 +307,9 @@ fn padded(values: &[Vec<u8>]) -> XarrayResult<Form> {
 /// Returns a missing value as an element of the stored type.
 fn element(stored: NumberType, scalar: Scalar) -> XarrayResult<Scalar> {
     let is_finite = |scalar: Scalar| scalar.to_f64().is_none_or(f64::is_finite);
-    let element = stored.element(scalar).filter(|element| is_finite(*element) == is_finite(scalar));
+    let element = scalar.element(stored).filter(|element| is_finite(*element) == is_finite(scalar));
     element.ok_or_else(|| {
-        let data_type = stored.data_type();
+        let data_type = stored.name();
         XarrayError::invalid(format!("the missing value {scalar} is not a number of {data_type}"))
     })
 }
@@ -324,7 +324,8 @@ pub(crate) fn check_apart(
 ) -> XarrayResult<()> {
     let pairs = encoded.chunks(stored.size()).zip(bytes.chunks(given.size()));
     let is_lost = |(encoded, bytes): (&[u8], &[u8])| {
-        stored.load(encoded) == Some(missing) && given.load(bytes).is_some_and(|number| !number.is_nan())
+        Scalar::load(stored, encoded) == Some(missing)
+            && Scalar::load(given, bytes).is_some_and(|number| !number.is_nan())
     };
     pairs.into_iter().position(is_lost).map_or(Ok(()), |position| {
         let message =
@@ -354,9 +355,9 @@ fn exact(count: i64) -> XarrayResult<f64> {
 /// Returns integers as floats.
 fn widened(given: NumberType, bytes: &[u8]) -> XarrayResult<Vec<u8>> {
     let wide = |(position, bytes): (usize, &[u8])| {
-        let integer = given.load(bytes).and_then(Scalar::to_integer).ok_or_else(|| {
-            XarrayError::invalid(format!("numbers of {} cannot be packed", given.data_type()))
-        })?;
+        let integer = Scalar::load(given, bytes)
+            .and_then(Scalar::to_integer)
+            .ok_or_else(|| XarrayError::invalid(format!("numbers of {} cannot be packed", given.name())))?;
         let integer = i64::try_from(integer).map_err(|error| XarrayError::out_of_range(error.to_string()));
         let float = integer.and_then(exact).map_err(|error| error.within(&format!("element {position}")))?;
         Ok(float.to_ne_bytes())
@@ -384,7 +385,7 @@ pub(crate) fn bytes_of_numbers(numbers: &AnyArray) -> XarrayResult<(NumberType, 
         AnyArray::Float32(values) => memory!(Float32, values),
         AnyArray::Float64(values) => memory!(Float64, values),
         AnyArray::Other { data_type, shape, bytes } => {
-            let number = NumberType::of(data_type).filter(|number| {
+            let number = number::of(data_type).filter(|number| {
                 let size =
                     shape.iter().try_fold(number.size() as u64, |size, length| size.checked_mul(*length));
                 size == Some(bytes.len() as u64)

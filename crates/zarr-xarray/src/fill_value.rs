@@ -112,7 +112,7 @@ fn real_float(of: NumberType, value: &Value) -> Option<(f64, bool)> {
     if let Some(bytes) = base64(value).and_then(|bytes| bytes.try_into().ok()) {
         return Some((f64::from_le_bytes(bytes), true));
     }
-    let named = || of.load(fill::read(&of.data_type(), value, &mut Strict).ok()?.bytes());
+    let named = || Scalar::load(of, fill::read(&of.into(), value, &mut Strict).ok()?.bytes());
     let read = if value.kind() == ValueKind::String { named() } else { number(value) };
     Some((read?.to_f64()?, false))
 }

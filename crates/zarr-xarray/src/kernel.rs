@@ -3,9 +3,8 @@
 //! A kernel reads contiguous elements in the byte order of the machine from one slice of bytes and writes them to
 //! another. It does not allocate. Decisions that do not depend on an element are made outside of the loop.
 
-#[macro_use]
-mod element;
 mod booleans;
+mod element;
 mod packing;
 mod ticks;
 

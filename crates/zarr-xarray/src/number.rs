@@ -1,177 +1,41 @@
-//! The number types of elements, and numbers before conversion to a type.
+//! Numbers before conversion to a type, and what the conventions say of number types.
 
+pub use zarr_array::traits::number::NumberType;
+use zarr_array::traits::number::Numeric;
 use zarr_meta::DataType;
 use zarr_meta::json::Value;
 
 use crate::error::XarrayResult;
-
-/// A data type whose elements are numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are those of `DataType`")]
-pub enum NumberType {
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    UInt8,
-    UInt16,
-    UInt32,
-    UInt64,
-    Float16,
-    Float32,
-    Float64,
-    Complex64,
-    Complex128,
-}
-
 use NumberType::{
     Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32,
     UInt64,
 };
 
-/// All types.
-const TYPES: [NumberType; 13] = [
-    Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, Float32, Float64, Complex64,
-    Complex128,
-];
-
 /// The signed integers, and the unsigned integers of the same size.
 const TWINS: [(NumberType, NumberType); 4] =
     [(Int8, UInt8), (Int16, UInt16), (Int32, UInt32), (Int64, UInt64)];
 
-impl NumberType {
-    /// Returns the type of the elements of `data_type`, or `None` if they are not numbers.
-    pub fn of(data_type: &DataType) -> Option<Self> {
-        TYPES.into_iter().find(|number| number.data_type() == *data_type)
-    }
+/// Returns the type of the elements of `data_type`, or `None` if they are not numbers.
+pub(crate) fn of(data_type: &DataType) -> Option<NumberType> {
+    data_type.number().filter(|number| *number != NumberType::Bool)
+}
 
-    /// The data type.
-    pub fn data_type(self) -> DataType {
-        match self {
-            Int8 => DataType::Int8,
-            Int16 => DataType::Int16,
-            Int32 => DataType::Int32,
-            Int64 => DataType::Int64,
-            UInt8 => DataType::UInt8,
-            UInt16 => DataType::UInt16,
-            UInt32 => DataType::UInt32,
-            UInt64 => DataType::UInt64,
-            Float16 => DataType::Float16,
-            Float32 => DataType::Float32,
-            Float64 => DataType::Float64,
-            Complex64 => DataType::Complex64,
-            Complex128 => DataType::Complex128,
-        }
-    }
+/// Returns the integer type of the same size with the other signedness, or `None` for other types.
+pub(crate) fn twin(of: NumberType) -> Option<NumberType> {
+    TWINS.into_iter().find_map(|(signed, unsigned)| match of {
+        _ if of == signed => Some(unsigned),
+        _ if of == unsigned => Some(signed),
+        _ => None,
+    })
+}
 
-    /// The size of an element in bytes.
-    pub const fn size(self) -> usize {
-        match self {
-            Int8 | UInt8 => 1,
-            Int16 | UInt16 | Float16 => 2,
-            Int32 | UInt32 | Float32 => 4,
-            Int64 | UInt64 | Float64 | Complex64 => 8,
-            Complex128 => 16,
-        }
-    }
-
-    /// Whether elements are whole numbers.
-    pub const fn is_integer(self) -> bool {
-        matches!(self, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
-    }
-
-    /// Whether elements are real floats.
-    pub const fn is_float(self) -> bool {
-        matches!(self, Float16 | Float32 | Float64)
-    }
-
-    /// Returns the integer type of the same size with the other signedness, or `None` for floats.
-    pub fn twin(self) -> Option<Self> {
-        let other = |(signed, unsigned)| match self {
-            of if of == signed => Some(unsigned),
-            of if of == unsigned => Some(signed),
-            _ => None,
-        };
-        TWINS.into_iter().find_map(other)
-    }
-
-    /// Whether elements are unsigned integers.
-    pub const fn is_unsigned(self) -> bool {
-        matches!(self, UInt8 | UInt16 | UInt32 | UInt64)
-    }
-
-    /// Returns the type in which NaN can mark a missing element: float32 for integers up to 16 bits, float64 for larger
-    /// integers, and floats and complex numbers unchanged.
-    pub const fn with_missing(self) -> Self {
-        match self {
-            Int8 | UInt8 | Int16 | UInt16 => Float32,
-            Int32 | UInt32 | Int64 | UInt64 => Float64,
-            float => float,
-        }
-    }
-
-    /// The smallest and the largest integer of the type.
-    fn range(self) -> Option<(i128, i128)> {
-        self.data_type().numeric()?.range()
-    }
-
-    /// Reads an element in the byte order of the machine. Returns `None` for a slice of another size.
-    pub(crate) fn load(self, bytes: &[u8]) -> Option<Scalar> {
-        macro_rules! read {
-            ($t:ty) => {
-                <$t>::from_ne_bytes(bytes.try_into().ok()?)
-            };
-        }
-        Some(match self {
-            Int8 => Scalar::Integer(read!(i8).into()),
-            Int16 => Scalar::Integer(read!(i16).into()),
-            Int32 => Scalar::Integer(read!(i32).into()),
-            Int64 => Scalar::Integer(read!(i64).into()),
-            UInt8 => Scalar::Integer(read!(u8).into()),
-            UInt16 => Scalar::Integer(read!(u16).into()),
-            UInt32 => Scalar::Integer(read!(u32).into()),
-            UInt64 => Scalar::Integer(read!(u64).into()),
-            Float16 => Scalar::Float(read!(half::f16).into()),
-            Float32 => Scalar::Float(read!(f32).into()),
-            Float64 => Scalar::Float(read!(f64)),
-            Complex64 | Complex128 => {
-                let part = if self == Complex64 { Float32 } else { Float64 };
-                let (real, imaginary) = bytes.split_at_checked(part.size())?;
-                Scalar::Complex(part.load(real)?.to_f64()?, part.load(imaginary)?.to_f64()?)
-            }
-        })
-    }
-
-    /// Returns the element with the same bits, for a number that only the [twin](Self::twin) type has.
-    pub(crate) fn wrapped(self, scalar: Scalar) -> Option<Scalar> {
-        let (integer, (least, most)) = (scalar.to_integer()?, self.range()?);
-        let span = most - least + 1;
-        let wrapped = [integer - span, integer + span].into_iter().find(|n| (least..=most).contains(n));
-        wrapped
-            .filter(|_| self.twin().is_some_and(|twin| twin.element(scalar).is_some()))
-            .map(Scalar::Integer)
-    }
-
-    /// Returns the element that equals a number, or for floats the nearest element. Returns `None` if an integer type
-    /// does not have the number.
-    pub(crate) fn element(self, scalar: Scalar) -> Option<Scalar> {
-        match self {
-            Float16 => Some(Scalar::Float(half::f16::from_f64(scalar.to_f64()?).to_f64())),
-            Float32 => Some(Scalar::Float(narrow(scalar.to_f64()?))),
-            Float64 => scalar.to_f64().map(Scalar::Float),
-            Complex64 => {
-                let (real, imaginary) = scalar.to_complex();
-                Some(Scalar::Complex(narrow(real), narrow(imaginary)))
-            }
-            Complex128 => {
-                let (real, imaginary) = scalar.to_complex();
-                Some(Scalar::Complex(real, imaginary))
-            }
-            _ => {
-                let (integer, (least, most)) = (scalar.to_integer()?, self.range()?);
-                (least..=most).contains(&integer).then_some(Scalar::Integer(integer))
-            }
-        }
+/// Returns the type in which NaN can mark a missing element: float32 for integers up to 16 bits, float64 for larger
+/// integers, and other types unchanged.
+pub(crate) fn with_missing(of: NumberType) -> NumberType {
+    match of {
+        integer if !integer.is_integer() => of,
+        small if small.size() <= 2 => Float32,
+        _ => Float64,
     }
 }
 
@@ -209,6 +73,45 @@ impl std::fmt::Display for Scalar {
 }
 
 impl Scalar {
+    /// Reads an element in the byte order of the machine. Returns `None` for a slice of another size.
+    pub(crate) fn load(of: NumberType, bytes: &[u8]) -> Option<Self> {
+        let numeric = of.numeric();
+        Some(match numeric {
+            _ if bytes.len() != of.size() => return None,
+            Numeric::Float(format) => Self::Float(format.to_f64(numeric.load(bytes))),
+            Numeric::Complex(format) => {
+                let (real, imaginary) = bytes.split_at(numeric.size());
+                Self::Complex(format.to_f64(numeric.load(real)), format.to_f64(numeric.load(imaginary)))
+            }
+            _ => Self::Integer(numeric.integer(numeric.load(bytes))?),
+        })
+    }
+
+    /// Returns the element that equals the number, or for floats the nearest element. Returns `None` if an integer type
+    /// does not have the number.
+    pub(crate) fn element(self, of: NumberType) -> Option<Self> {
+        let (real, imaginary) = self.to_complex();
+        Some(match of {
+            Float16 => Self::Float(half::f16::from_f64(self.to_f64()?).to_f64()),
+            Float32 => Self::Float(narrow(self.to_f64()?)),
+            Float64 => Self::Float(self.to_f64()?),
+            Complex64 => Self::Complex(narrow(real), narrow(imaginary)),
+            Complex128 => Self::Complex(real, imaginary),
+            integer => {
+                let (number, (least, most)) = (self.to_integer()?, integer.numeric().range()?);
+                return (least..=most).contains(&number).then_some(Self::Integer(number));
+            }
+        })
+    }
+
+    /// Returns the element with the same bits, for a number that only the [`twin`] type has.
+    pub(crate) fn wrapped(self, of: NumberType) -> Option<Self> {
+        let (integer, (least, most)) = (self.element(twin(of)?)?.to_integer()?, of.numeric().range()?);
+        let span = most - least + 1;
+        let wrapped = [integer - span, integer + span].into_iter().find(|n| (least..=most).contains(n));
+        wrapped.map(Self::Integer)
+    }
+
     /// Returns the JSON of a fill value: NaN and infinities are texts.
     ///
     /// # Errors
@@ -226,6 +129,7 @@ impl Scalar {
             Self::Complex(real, imaginary) => [float(real)?, float(imaginary)?].into_iter().collect(),
         })
     }
+
     pub(crate) fn is_nan(self) -> bool {
         match self {
             Self::Integer(_) => false,

@@ -14,6 +14,7 @@ use crate::element_kind::ElementKind;
 use crate::error::{XarrayError, XarrayResult};
 use crate::fill_value::{Missing, read_fill_value};
 use crate::finding::{Finding, FindingCode};
+use crate::number::Scalar;
 use crate::units::TimeUnits;
 
 /// The attribute of the missing value.
@@ -231,7 +232,7 @@ impl<'a> Array<'a> {
         let value = self.meta.document().fill_value();
         let read = |data_type: &DataType| fill::read(data_type, value, &mut Ignore).ok();
         match self.kind {
-            ElementKind::Number(of) => of.load(read(&of.data_type())?.bytes()).map(Missing::Number),
+            ElementKind::Number(of) => Scalar::load(of, read(&of.into())?.bytes()).map(Missing::Number),
             ElementKind::Boolean => Some(Missing::Boolean(read(&DataType::Bool)?.bytes() != [0])),
             ElementKind::Text => Some(Missing::Text(value.to_text().ok()?.into_owned())),
             ElementKind::Bytes { .. } => Some(Missing::Bytes(read(&DataType::Bytes)?.bytes().to_vec())),

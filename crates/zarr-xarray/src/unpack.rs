@@ -33,7 +33,7 @@ struct Unpack {
 /// `Invalid` for a packing that cannot decode any element.
 pub(crate) fn unpacked(array: &Array, packing: &Packing, to: Unpacked) -> XarrayResult<Array> {
     let data_type = match to {
-        Unpacked::Numbers => packing.decoded.data_type(),
+        Unpacked::Numbers => packing.decoded.into(),
         Unpacked::Booleans => DataType::Bool,
     };
     let stored = Repr::new(array.data_type().clone(), array.fill().clone(), array.shape().len());

@@ -115,7 +115,7 @@ pub(super) struct Plane<'a> {
 impl picture::Plane for Plane<'_> {
     fn data_type(&self) -> Result<DataType, Failure> {
         match self.part.variable.data_type() {
-            DecodedType::Numbers(of) => Ok(of.data_type()),
+            DecodedType::Numbers(of) => Ok(of.into()),
             DecodedType::Booleans => Ok(DataType::Float32),
             other => Err(Failure::unsupported(format!("decoded elements of type {other:?} have no colour"))),
         }
@@ -202,7 +202,7 @@ fn npy_header(data_type: DecodedType, shape: &[u64]) -> Result<Vec<u8>, Failure>
         npy::header_of(&format!("'<{letter}8[{unit}]'"), shape)
     };
     let header = match data_type {
-        DecodedType::Numbers(of) => npy::header(&of.data_type(), None, shape),
+        DecodedType::Numbers(of) => npy::header(&of.into(), None, shape),
         DecodedType::Booleans => npy::header(&DataType::Bool, None, shape),
         DecodedType::Times(Calendar::Standard | Calendar::ProlepticGregorian, unit) => time('M', unit),
         DecodedType::Spans(unit) => time('m', unit),

@@ -158,7 +158,7 @@ impl DatasetInfo {
 fn types(variable: &Variable) -> (String, String) {
     let stored = variable.metadata().document().data_type();
     let decoded = match variable.data_type() {
-        DecodedType::Numbers(of) => of.data_type().to_string(),
+        DecodedType::Numbers(of) => of.name().to_owned(),
         DecodedType::Booleans => "bool".to_owned(),
         DecodedType::Texts => "string".to_owned(),
         // Single bytes along the last dimension are joined.

@@ -1,6 +1,6 @@
 //! Lists of a selection: where they are in its text, and those that are stored in arrays.
 
-use zarr_array::DataType;
+use zarr_array::traits::number::{NumberType, with_integer};
 
 use super::Item;
 use crate::exit::Failure;
@@ -43,23 +43,15 @@ pub(super) fn read(target: &Target, path: &str) -> Result<Item, Failure> {
         shape => return wrong(format!("a list of a selection has one dimension, not {}", shape.len())),
     }
     let fail = |e| target.fail(Failure::from(e));
-    macro_rules! integers {
-        ($t:ty) => {
-            Item::List(array.read::<$t>(..).map_err(fail)?.into_iter().map(i128::from).collect())
-        };
-    }
-    Ok(match array.data_type() {
-        DataType::Bool => Item::Mask(array.read::<bool>(..).map_err(fail)?.into_vec()),
-        DataType::Int8 => integers!(i8),
-        DataType::Int16 => integers!(i16),
-        DataType::Int32 => integers!(i32),
-        DataType::Int64 => integers!(i64),
-        DataType::UInt8 => integers!(u8),
-        DataType::UInt16 => integers!(u16),
-        DataType::UInt32 => integers!(u32),
-        DataType::UInt64 => integers!(u64),
-        other => {
-            return wrong(format!("a list of a selection holds integers or booleans, not {other}"));
-        }
+    let other =
+        || wrong(format!("a list of a selection holds integers or booleans, not {}", array.data_type()));
+    Ok(match array.data_type().number() {
+        Some(NumberType::Bool) => Item::Mask(array.read::<bool>(..).map_err(fail)?.into_vec()),
+        Some(number) => with_integer!(
+            number,
+            T => Item::List(array.read::<T>(..).map_err(fail)?.into_iter().map(i128::from).collect()),
+            return other()
+        ),
+        None => return other(),
     })
 }

@@ -51,11 +51,11 @@ pub(super) fn literal(of: NumberType, scalar: Scalar) -> Option<String> {
         NumberType::Int64 => "LL",
         NumberType::UInt64 => "ULL",
         NumberType::Float16 | NumberType::Float32 => "f",
-        NumberType::Complex64 | NumberType::Complex128 => return None,
+        NumberType::Bool | NumberType::Complex64 | NumberType::Complex128 => return None,
     };
     Some(match scalar {
         Scalar::Integer(integer) if of.is_integer() => {
-            of.element(scalar)?;
+            scalar.element(of)?;
             format!("{integer}{suffix}")
         }
         _ if of.is_integer() => return None,

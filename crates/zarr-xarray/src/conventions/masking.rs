@@ -8,7 +8,7 @@ use crate::error::{XarrayError, XarrayResult};
 use crate::fill_value::Missing;
 use crate::finding::FindingCode;
 use crate::kernel::Packing;
-use crate::number::{NumberType, Scalar};
+use crate::number::{NumberType, Scalar, twin, with_missing};
 
 /// The limit on missing values, because every element is compared with each of them.
 const MOST_MISSING: usize = 64;
@@ -27,7 +27,7 @@ impl Work<'_> {
         if is_scaled && !(of.is_integer() || of.is_float()) {
             return Err(XarrayError::invalid(format!(
                 "scale_factor and add_offset do not apply to data type {}",
-                of.data_type()
+                of.name()
             )));
         }
         let has_nan = missing.iter().any(Missing::is_nan);
@@ -43,7 +43,7 @@ impl Work<'_> {
         let decoded = match scalars.is_empty() {
             // NaN alone masks nothing and does not change floats.
             true if !is_scaled || has_nan && of.is_float() => stored,
-            false if !is_scaled => stored.with_missing(),
+            false if !is_scaled => with_missing(stored),
             _ => NumberType::Float64,
         };
         let missing = distinct(scalars.iter().filter_map(|scalar| element(of, stored, *scalar)))?;
@@ -61,7 +61,7 @@ impl Work<'_> {
             "false" => Some(false),
             _ => None,
         });
-        match (wanted, of.twin()) {
+        match (wanted, twin(of)) {
             (Some(_), None) => self
                 .found(FindingCode::UnsignedIgnored, "_Unsigned is set, but the elements are not integers"),
             (None, _) => self.found(FindingCode::UnsignedIgnored, format!("_Unsigned is {value}")),
@@ -128,14 +128,14 @@ impl Work<'_> {
     /// Reports missing values that xarray compares differently.
     fn report(&mut self, of: NumberType, stored: NumberType, scalars: &[Scalar]) {
         for scalar in scalars {
-            let is_rounded = of.is_float() && of.element(*scalar).and_then(Scalar::to_f64) != scalar.to_f64();
+            let is_rounded = of.is_float() && scalar.element(of).and_then(Scalar::to_f64) != scalar.to_f64();
             let is_large = of.size() == 8 && scalar.to_integer().is_some_and(|integer| integer.abs() > LARGE);
             if is_rounded {
-                self.found(FindingCode::DecimalMissing, format!("{scalar} is rounded to {}", of.data_type()));
+                self.found(FindingCode::DecimalMissing, format!("{scalar} is rounded to {}", of.name()));
             } else if is_large && of.is_integer() {
                 self.found(FindingCode::LargeMissing, format!("{scalar} is missing"));
-            } else if of != stored && of.element(*scalar).is_none() && stored.element(*scalar).is_some() {
-                let message = format!("{scalar} is missing, a number of {}", stored.data_type());
+            } else if of != stored && scalar.element(of).is_none() && scalar.element(stored).is_some() {
+                let message = format!("{scalar} is missing, a number of {}", stored.name());
                 self.found(FindingCode::UnsignedMissing, message);
             }
         }
@@ -144,8 +144,8 @@ impl Work<'_> {
 
 /// Returns the stored element for a missing value, after `_Unsigned` is applied. The value may be signed or unsigned.
 fn element(of: NumberType, stored: NumberType, scalar: Scalar) -> Option<Scalar> {
-    let wrapped = || (of != stored).then(|| stored.wrapped(scalar))?;
-    stored.element(scalar).or_else(wrapped)
+    let wrapped = || (of != stored).then(|| scalar.wrapped(stored))?;
+    scalar.element(stored).or_else(wrapped)
 }
 
 /// Returns the missing values in order, without repetitions.

@@ -24,7 +24,7 @@ impl Encoding {
         format: Format,
     ) -> XarrayResult<ArrayMeta> {
         let data_type = form.data_type.clone();
-        let is_float = NumberType::of(&data_type).is_some_and(NumberType::is_float);
+        let is_float = data_type.number().is_some_and(NumberType::is_float);
         let size = data_type.size().unwrap_or(16) as u64;
         let chunks = self.chunks.clone().unwrap_or_else(|| chunks(shape, size));
         let mut builder = ArrayMeta::builder(shape, data_type).chunks(chunks);

@@ -1,5 +1,7 @@
 //! Booleans that are stored as numbers, in arrays with the attribute `dtype: "bool"`.
 
+use zarr_array::traits::number::with_number;
+
 use super::element::{Real, try_each};
 use super::packing::{Packing, masked};
 use crate::error::XarrayResult;
@@ -12,7 +14,7 @@ use crate::number::NumberType;
 /// `Invalid` if `dst` does not have one byte for each element of `src`, and for complex numbers.
 pub fn decode_booleans(packing: &Packing, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
     let (yes, no) = (1_u8, 0_u8);
-    with_real!(
+    with_number!(
         packing.stored,
         S => masked(src, dst, &packing.missing(), yes, |s: S| if s.to_f64() == 0.0 { no } else { yes }),
         Err(packing.impossible())
@@ -24,7 +26,7 @@ pub fn decode_booleans(packing: &Packing, src: &[u8], dst: &mut [u8]) -> XarrayR
 /// # Errors
 /// `Invalid` if `src` does not have one byte for each element of `dst`, and for complex numbers.
 pub fn encode_booleans(stored: NumberType, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
-    with_real!(
+    with_number!(
         stored,
         S => try_each(src, dst, |truth: u8| S::of_integer(i128::from(truth != 0)), |truth| truth.to_string()),
         Err(Packing::plain(stored).impossible())

@@ -254,29 +254,3 @@ fn check_lengths<S: Element, D: Element>(src: &[u8], dst: &[u8]) -> XarrayResult
         "{src} bytes with elements of {src_size} do not match {dst} bytes with elements of {dst_size}"
     )))
 }
-
-/// Evaluates an expression with `$t` as the Rust type of a [`NumberType`](crate::number::NumberType), or `$complex` for
-/// the complex ones.
-macro_rules! with_real {
-    ($number:expr, $t:ident => $real:expr, $complex:expr) => {{
-        use $crate::number::NumberType;
-        match $number {
-            NumberType::Int8 => with_real!(@ $t, i8, $real),
-            NumberType::Int16 => with_real!(@ $t, i16, $real),
-            NumberType::Int32 => with_real!(@ $t, i32, $real),
-            NumberType::Int64 => with_real!(@ $t, i64, $real),
-            NumberType::UInt8 => with_real!(@ $t, u8, $real),
-            NumberType::UInt16 => with_real!(@ $t, u16, $real),
-            NumberType::UInt32 => with_real!(@ $t, u32, $real),
-            NumberType::UInt64 => with_real!(@ $t, u64, $real),
-            NumberType::Float16 => with_real!(@ $t, half::f16, $real),
-            NumberType::Float32 => with_real!(@ $t, f32, $real),
-            NumberType::Float64 => with_real!(@ $t, f64, $real),
-            NumberType::Complex64 | NumberType::Complex128 => $complex,
-        }
-    }};
-    (@ $t:ident, $type:ty, $real:expr) => {{
-        type $t = $type;
-        $real
-    }};
-}

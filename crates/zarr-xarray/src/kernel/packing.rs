@@ -4,6 +4,8 @@
 //! each step. Encoding subtracts and divides, rounds to the nearest integer (ties to even), and refuses numbers that
 //! the stored type does not have.
 
+use zarr_array::traits::number::with_number;
+
 use super::element::{Complex, Element, Float, Real, each, try_each};
 use crate::error::{XarrayError, XarrayResult};
 use crate::number::{NumberType, Scalar};
@@ -67,7 +69,7 @@ impl Packing {
     /// `OutOfRange` for a number that `i64` does not have. The error names the first such element. `Invalid` as
     /// [`decode`](Self::decode), and for floats.
     pub(crate) fn decode_counts(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
-        with_real!(
+        with_number!(
             self.stored,
             S => {
                 let count = |stored: S| i64::try_from(stored.to_integer()?).ok();
@@ -79,7 +81,7 @@ impl Packing {
 
     fn decode_floats<D: Float>(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let (scale, offset) = self.factors::<D>(-0.0);
-        with_real!(
+        with_number!(
             self.stored,
             S => if self.is_scaled() {
                 let scaled = |s: S| D::nearest(s.to_f64()).scaled(scale, offset);
@@ -120,7 +122,7 @@ impl Packing {
     fn encode_floats<G: Float, A: Float>(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let (scale, offset) = self.factors::<A>(0.0);
         let is_scaled = self.is_scaled();
-        with_real!(
+        with_number!(
             self.stored,
             S => {
                 let missing = self.missing::<S>().first().or_else(|| S::of_f64(f64::NAN));
@@ -156,14 +158,14 @@ impl Packing {
     }
 
     pub(super) fn impossible(&self) -> XarrayError {
-        let (stored, decoded) = (self.stored.data_type(), self.decoded.data_type());
+        let (stored, decoded) = (self.stored.name(), self.decoded.name());
         XarrayError::invalid(format!("elements of {stored} cannot be decoded to {decoded}"))
     }
 }
 
 /// Returns the reason why a number is refused.
 pub(super) fn refused(float: f64, stored: NumberType) -> String {
-    format!("is {float}, which {} does not have", stored.data_type())
+    format!("is {float}, which {} does not have", stored.name())
 }
 
 /// Returns the reason why a number is no count of a time.

@@ -3,6 +3,8 @@
 //! [`decode_times`](crate::decode_times) chooses the unit from the values of a whole axis. Here the caller gives the
 //! unit, so each chunk can be decoded alone.
 
+use zarr_array::traits::number::with_number;
+
 use super::element::{Float as _, Real, each, extremes, try_each};
 use super::packing::{Missing, Packing, refused, too_far, try_masked};
 use crate::error::{XarrayError, XarrayResult};
@@ -58,7 +60,7 @@ impl TimeCoding {
     pub fn decode(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let (factor, offset) = self.packing.factors::<f64>(-0.0);
         let is_exact = !self.packing.is_scaled();
-        with_real!(
+        with_number!(
             self.packing.stored,
             S => {
                 let missing = self.packing.missing();
@@ -132,7 +134,7 @@ impl TimeCoding {
     pub fn encode(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let (factor, offset) = self.packing.factors::<f64>(0.0);
         let is_exact = !self.packing.is_scaled() && self.packing.stored.is_integer();
-        with_real!(
+        with_number!(
             self.packing.stored,
             S => {
                 let missing = self.packing.missing::<S>().first();

@@ -10,7 +10,7 @@ use crate::conventions::DecodeOptions;
 use crate::element_kind::ElementKind;
 use crate::fill_value::{Missing, read_fill_value};
 use crate::finding::FindingCode;
-use crate::number::{NumberType, Scalar};
+use crate::number::{NumberType, Scalar, twin};
 use crate::plan::DatasetPlan;
 use crate::units::TimeUnits;
 
@@ -75,7 +75,7 @@ fn missing_values(array: &Array<'_>, report: &mut Report<'_>) {
             Err(error) => report.error(&[Cf, Xarray], path, FindingCode::MissingValueForm, error.to_string()),
             Ok(Some(Missing::Number(scalar))) if !has(array.kind, scalar) => {
                 let message = format!("_FillValue {value} is no value of {}", type_name(array));
-                let twin = if let ElementKind::Number(of) = array.kind { of.twin() } else { None };
+                let twin = if let ElementKind::Number(of) = array.kind { twin(of) } else { None };
                 let is_twin = twin.is_some_and(|twin| has(ElementKind::Number(twin), scalar));
                 match array.attributes.contains("_Unsigned") && is_twin {
                     // xarray converts it, and fails.
@@ -124,7 +124,7 @@ fn no_value(path: &str, message: String, report: &mut Report<'_>) {
 /// Whether an element type has a number.
 fn has(kind: ElementKind, scalar: Scalar) -> bool {
     match kind {
-        ElementKind::Number(of) => of.element(scalar).is_some(),
+        ElementKind::Number(of) => scalar.element(of).is_some(),
         _ => true,
     }
 }
@@ -140,7 +140,8 @@ fn is_zero_missing(array: &Array<'_>) -> bool {
     let is_mask = array.meta.format() != Format::V3 && !array.meta.fill_is_undefined();
     let read = |of: &DataType| fill::read(of, value, &mut Ignore).ok();
     let is_zero = |of: NumberType| {
-        read(&of.data_type()).and_then(|fill| of.load(fill.bytes())).and_then(Scalar::to_integer) == Some(0)
+        read(&of.into()).and_then(|fill| Scalar::load(of, fill.bytes())).and_then(Scalar::to_integer)
+            == Some(0)
     };
     is_mask && !array.names().is_empty() && is_zero(of)
 }

@@ -1,5 +1,6 @@
 //! Reads stored elements and decodes them.
 
+use zarr_array::traits::number::with_primitive;
 use zarr_array::traits::strided::{Plain, bytes_of_mut, zeroed};
 use zarr_array::{AnyArray, Array, ArrayError, ArrayErrorKind, Element, NdVec};
 
@@ -22,7 +23,7 @@ impl Variable {
         match &self.plan.decoding {
             Decoding::Stored if !self.is_text() => self.read_from(self.reader()?.array).await,
             Decoding::Numbers(packing) => {
-                if !T::fits(&packing.decoded.data_type())? {
+                if !T::fits(&packing.decoded.into())? {
                     return Err(self.another_type(T::NAME));
                 }
                 self.unpacked(packing).await
@@ -37,7 +38,7 @@ impl Variable {
         match &self.plan.decoding {
             Decoding::Stored => self.as_stored(&[]).await,
             Decoding::Nullable(missing) => self.as_stored(missing).await,
-            Decoding::Numbers(packing) => Ok(Decoded::Numbers(self.any_numbers(packing).await?)),
+            Decoding::Numbers(packing) => self.any_numbers(packing).await,
             Decoding::Booleans(packing) => {
                 let array = unpacked(self.reader()?.array, packing, Unpacked::Booleans)?;
                 let truths: Vec<bool> = self.read_from(&array).await?.into_vec();
@@ -73,7 +74,7 @@ impl Variable {
         let (reader, selection) = (self.reader()?, self.seen.selection.clone());
         let shape = self.seen.shape.clone();
         Ok(match self.kind() {
-            ElementKind::Number(of) => Decoded::Numbers(self.any_numbers(&Packing::plain(of)).await?),
+            ElementKind::Number(of) => self.any_numbers(&Packing::plain(of)).await?,
             ElementKind::Boolean => {
                 let values = reader.read::<bool>(selection).await?.into_vec();
                 Decoded::Booleans(masked(shape, values, |truth| missing.contains(&Missing::Boolean(*truth)))?)
@@ -128,30 +129,18 @@ impl Variable {
     }
 
     /// Reads numbers of a type that is known only at run time.
-    async fn any_numbers(&self, packing: &Packing) -> XarrayResult<AnyArray> {
-        macro_rules! typed {
-            ($variant:ident) => {
-                AnyArray::$variant(self.unpacked(packing).await?)
-            };
-        }
-        Ok(match packing.decoded {
-            NumberType::Int8 => typed!(Int8),
-            NumberType::Int16 => typed!(Int16),
-            NumberType::Int32 => typed!(Int32),
-            NumberType::Int64 => typed!(Int64),
-            NumberType::UInt8 => typed!(UInt8),
-            NumberType::UInt16 => typed!(UInt16),
-            NumberType::UInt32 => typed!(UInt32),
-            NumberType::UInt64 => typed!(UInt64),
-            NumberType::Float32 => typed!(Float32),
-            NumberType::Float64 => typed!(Float64),
-            other @ (NumberType::Float16 | NumberType::Complex64 | NumberType::Complex128) => {
+    async fn any_numbers(&self, packing: &Packing) -> XarrayResult<Decoded> {
+        Ok(with_primitive!(
+            packing.decoded,
+            T => self.unpacked::<T>(packing).await?.into(),
+            {
                 let array = unpacked(self.reader()?.array, packing, Unpacked::Numbers)?;
                 let reader = Reader { array: &array, may_block: self.may_block };
                 let bytes = reader.read_bytes(self.seen.selection.clone()).await?;
-                AnyArray::Other { data_type: other.data_type(), shape: self.seen.shape.clone(), bytes }
+                let (data_type, shape) = (packing.decoded.into(), self.seen.shape.clone());
+                Decoded::Numbers(AnyArray::Other { data_type, shape, bytes })
             }
-        })
+        ))
     }
 
     /// Reads and unpacks numbers. `T` must be the decoded type.

@@ -53,7 +53,7 @@ impl Variable {
                 let (given, bytes) = bytes_of_numbers(numbers)?;
                 match self.kind() {
                     ElementKind::Number(stored) if stored == given => Ok(Elements::Bytes(bytes.into_owned())),
-                    _ => Err(self.another_type(&given.data_type().to_string())),
+                    _ => Err(self.another_type(given.name())),
                 }
             }
             (Decoding::Stored, Decoded::Booleans(truths)) if self.kind() == ElementKind::Boolean => {
@@ -88,7 +88,7 @@ impl Variable {
     fn packed(&self, packing: &Packing, given: NumberType, bytes: &[u8]) -> XarrayResult<Elements> {
         let is_packed = packing.is_scaled() || packing.stored.is_integer();
         if given != packing.decoded && !(is_packed && given.is_float()) {
-            return Err(self.another_type(&given.data_type().to_string()));
+            return Err(self.another_type(given.name()));
         }
         let stored = packing.stored;
         let mut encoded = self.memory::<u8>(stored.size())?;

@@ -6,8 +6,8 @@ use zarr_hierarchy::zarr_array::{
 };
 use zarr_store::MemoryStore;
 use zarr_xarray::{
-    Calendar, Dataset, DateTime, Decoded, Encoding, Format, Group, NewDataset, NewVariable, NumberType,
-    Scalar, Spans, TimeUnit, Times,
+    Calendar, Dataset, DateTime, Decoded, Encoding, Format, Group, NewDataset, NewVariable, Scalar, Spans,
+    TimeUnit, Times,
 };
 
 use crate::datasets::rows::same;
@@ -137,7 +137,7 @@ fn encoding(members: &Value) -> Encoding {
             "dtype" if value == "S1" => encoding.texts_as_bytes(),
             "dtype" => {
                 let data_type = DataType::core(value.as_str().unwrap()).unwrap();
-                encoding.data_type(NumberType::of(&data_type).unwrap())
+                encoding.data_type(data_type.number().unwrap())
             }
             "scale_factor" => encoding.scale(value.as_f64().unwrap()),
             "add_offset" => encoding.offset(value.as_f64().unwrap()),

@@ -85,7 +85,7 @@ fn decode(stored: &DataType, decoding: &Decoding, data: &Value) -> Value {
             data.into_iter().map(|value| if is_missing(&value) { Value::Null } else { value }).collect();
         return json!({ "dtype": "bool", "values": values });
     }
-    let stored = NumberType::of(stored).unwrap();
+    let stored = stored.number().unwrap();
     let packing = match decoding {
         Decoding::Stored => Packing::plain(stored),
         Decoding::Numbers(packing) => packing.clone(),
@@ -96,7 +96,7 @@ fn decode(stored: &DataType, decoding: &Decoding, data: &Value) -> Value {
     packing.decode(&src, &mut dst).unwrap();
     let values: Vec<Value> =
         dst.chunks(packing.decoded.size()).map(|bytes| shown(packing.decoded, bytes)).collect();
-    json!({ "dtype": packing.decoded.data_type().name(), "values": values })
+    json!({ "dtype": packing.decoded.name(), "values": values })
 }
 
 /// An element in memory.

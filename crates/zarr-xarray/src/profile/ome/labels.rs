@@ -5,7 +5,7 @@ use zarr_meta::json::Object;
 
 use super::{OmeGroup, Report, integer, integer_of, objects, text};
 use crate::finding::FindingCode;
-use crate::number::NumberType;
+use crate::number::{self, NumberType};
 
 pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
     if let Some(value) = group.members.get("labels") {
@@ -35,7 +35,7 @@ fn listed(group: &OmeGroup<'_>, path: &str, report: &mut Report<'_>) {
         let array = text(dataset, "path").and_then(|path| group.hierarchy.at(labels.path, &path));
         let Some((_, NodeMeta::Array(array))) = array else { continue };
         let data_type = array.document().data_type();
-        let number = zarr_meta::DataType::core(data_type.name()).as_ref().and_then(NumberType::of);
+        let number = zarr_meta::DataType::core(data_type.name()).as_ref().and_then(number::of);
         if !number.is_some_and(NumberType::is_integer) {
             let message = format!("the labels {path:?} have the data type {data_type}, not an integer");
             group.error(report, FindingCode::OmeLabels, message);
