@@ -1,6 +1,7 @@
 //! The layout of a shard, which the codec, its readers and its writers share.
 
 use std::sync::Arc;
+use zarr_traits::strided::to_usize;
 
 use zarr_engine::Chain;
 use zarr_traits::strided::Dims;
@@ -26,12 +27,7 @@ pub(crate) struct Shard {
 }
 
 pub(crate) fn slice(src: &[u8], span: Span) -> Option<&[u8]> {
-    let start = to_usize(span.offset)?;
-    src.get(start..start.checked_add(to_usize(span.len)?)?)
-}
-
-pub(crate) fn to_usize(n: u64) -> Option<usize> {
-    usize::try_from(n).ok()
+    src.get(to_usize(span.offset)..to_usize(span.offset.checked_add(span.len)?))
 }
 
 /// Returns the error for a state that earlier checks exclude.

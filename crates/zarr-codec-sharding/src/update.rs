@@ -1,6 +1,7 @@
 //! Writes of a shard or a part of it: written inner chunks are encoded, all others keep their bytes.
 
 use std::sync::Arc;
+use zarr_traits::strided::to_usize;
 
 use zarr_traits::strided::{Cut, Destination, Dims, Source, Swap, byte_len, zeroed};
 use zarr_traits::update::{ChunkUpdate, EncodedInner, InnerChunks, JoinedObject, NewInner, SelectedPart};
@@ -9,7 +10,7 @@ use zarr_traits::{Bytes, CodecError, CodecErrorKind, CodecResult, Region, Scratc
 use crate::NAME;
 use crate::index::{Entries, Layout, MISSING};
 use crate::inner::Touched;
-use crate::shard::{Shard, outside, slice, to_usize};
+use crate::shard::{Shard, outside, slice};
 
 #[derive(Debug)]
 pub(crate) struct ShardUpdate {
@@ -59,7 +60,7 @@ impl ShardUpdate {
         let cut =
             |dim| Cut::even(picks.part.start()[dim], picks.steps[dim], counts[dim], shard.chunk[dim]).ok();
         let written = (0..counts.len()).map(cut).collect::<Option<Vec<_>>>()?;
-        let count = written.iter().map(Cut::len).collect::<Dims>().product().and_then(to_usize)?;
+        let count = written.iter().map(Cut::len).collect::<Dims>().product().map(to_usize)?;
         Some(Self { shard, layout, how, picks: picks.clone(), written, count, old: None })
     }
 
@@ -94,7 +95,7 @@ impl ShardUpdate {
             .iter()
             .zip(number)
             .try_fold(0, |place, (cut, number)| Some(place * cut.len() + cut.find_interval(*number)?));
-        place.and_then(to_usize)
+        place.map(to_usize)
     }
 
     /// Returns the bytes of an inner chunk in the old object, or `None` if it was missing.
@@ -155,7 +156,7 @@ impl ShardUpdate {
         scratch: &mut Scratch,
     ) -> CodecResult<JoinedObject> {
         let shard = &*self.shard;
-        let mut entries = zeroed::<u64>(self.layout.index.product().and_then(to_usize).ok_or_else(outside)?)?;
+        let mut entries = zeroed::<u64>(self.layout.index.product().map(to_usize).ok_or_else(outside)?)?;
         entries.fill(MISSING);
         let all = Touched::all(&self.layout.chunks);
         let mut runs: Vec<(Origin, u64, u64)> = Vec::new();

@@ -16,6 +16,7 @@
 //! may change with the version of the compressor.
 
 use std::sync::Arc;
+use zarr_traits::strided::to_usize;
 
 #[cfg(not(feature = "libdeflate"))]
 use flate2::{Compress, Compression, FlushCompress};
@@ -128,7 +129,7 @@ impl Gzip {
         state.reset();
         loop {
             let before = (state.total_in(), out.len());
-            let rest = &src[count(state.total_in())..];
+            let rest = &src[to_usize(state.total_in())..];
             let piece = &rest[..rest.len().min(PIECE)];
             let flush = if piece.len() == rest.len() { FlushCompress::Finish } else { FlushCompress::None };
             match state.compress_vec(piece, out, flush) {
@@ -170,11 +171,11 @@ fn stored_len(len: u64) -> Option<u64> {
 fn inflate(state: &mut Decompress, src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
     state.reset(false);
     loop {
-        let before = (count(state.total_in()), count(state.total_out()));
+        let before = (to_usize(state.total_in()), to_usize(state.total_out()));
         let status = state
             .decompress(&src[before.0..], &mut dst[before.1..], FlushDecompress::Finish)
             .map_err(|e| CodecError::corrupt("the DEFLATE stream is damaged").with_source(e))?;
-        let (used, made) = (count(state.total_in()), count(state.total_out()));
+        let (used, made) = (to_usize(state.total_in()), to_usize(state.total_out()));
         if matches!(status, Status::StreamEnd) {
             return Ok((used, made));
         }
@@ -246,11 +247,6 @@ fn crc(bytes: &[u8]) -> Crc {
     let mut crc = Crc::new();
     crc.update(bytes);
     crc
-}
-
-/// Converts a count of bytes in a slice.
-fn count(n: u64) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
 }
 
 fn cut() -> CodecError {

@@ -7,13 +7,14 @@
 //! Several streams in a row are decoded as one. The checksums of all blocks are verified.
 
 use std::sync::Arc;
+use zarr_traits::strided::to_usize;
 
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
-use crate::stream::{bound, count, decode_all, encode_within, piece};
+use crate::stream::{bound, decode_all, encode_within, piece};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.bz2", CodecKind::BytesBytes, build));
@@ -38,7 +39,7 @@ impl BytesBytesCodec for Bz2 {
             let mut state = Compress::new(Compression::new(self.level), 0);
             loop {
                 let before = (state.total_in(), out.len());
-                let (piece, last) = piece(&src[count(before.0)..]);
+                let (piece, last) = piece(&src[to_usize(before.0)..]);
                 match state.compress_vec(piece, out, if last { Action::Finish } else { Action::Run }) {
                     Ok(Status::StreamEnd) => return Ok(true),
                     Ok(_) if before != (state.total_in(), out.len()) => {}
@@ -57,11 +58,11 @@ impl BytesBytesCodec for Bz2 {
 fn decode_stream(src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
     let mut state = Decompress::new(false);
     loop {
-        let before = (count(state.total_in()), count(state.total_out()));
+        let before = (to_usize(state.total_in()), to_usize(state.total_out()));
         let status = state
             .decompress(&src[before.0..], &mut dst[before.1..])
             .map_err(|e| CodecError::corrupt("the bzip2 stream is damaged").with_source(e))?;
-        let (used, made) = (count(state.total_in()), count(state.total_out()));
+        let (used, made) = (to_usize(state.total_in()), to_usize(state.total_out()));
         match status {
             Status::StreamEnd => return Ok((used, made)),
             Status::MemNeeded => {

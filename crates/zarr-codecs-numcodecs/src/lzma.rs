@@ -14,6 +14,7 @@
 //! Decoders get at most 128 MiB for their dictionary, which is enough for every preset.
 
 use std::sync::Arc;
+use zarr_traits::strided::to_usize;
 
 use liblzma::stream::{Action, Check, Error, LzmaOptions, Status, Stream};
 use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
@@ -21,7 +22,7 @@ use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::serde_json::Value;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
-use crate::stream::{bound, count, decode_all, encode_within};
+use crate::stream::{bound, decode_all, encode_within};
 
 mod filters;
 
@@ -134,7 +135,7 @@ impl BytesBytesCodec for Lzma {
             let mut state = self.encoder().map_err(failed)?;
             loop {
                 let before = (state.total_in(), out.len());
-                let rest = &src[count(before.0)..];
+                let rest = &src[to_usize(before.0)..];
                 match state.process_vec(rest, out, Action::Finish).map_err(failed)? {
                     Status::StreamEnd => return Ok(true),
                     _ if before != (state.total_in(), out.len()) => {}
@@ -152,9 +153,9 @@ impl BytesBytesCodec for Lzma {
 /// Decodes one stream. Returns how many bytes were read and how many were written.
 fn decode_stream(mut state: Stream, src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
     loop {
-        let before = (count(state.total_in()), count(state.total_out()));
+        let before = (to_usize(state.total_in()), to_usize(state.total_out()));
         let status = state.process(&src[before.0..], &mut dst[before.1..], Action::Finish).map_err(failed)?;
-        let (used, made) = (count(state.total_in()), count(state.total_out()));
+        let (used, made) = (to_usize(state.total_in()), to_usize(state.total_out()));
         if matches!(status, Status::StreamEnd) {
             return Ok((used, made));
         }
@@ -171,8 +172,8 @@ fn end(mut state: Stream, src: &[u8], used: usize, made: usize, room: usize) -> 
         return Err(cut());
     }
     let status = state.process(&src[used..], &mut [0], Action::Finish).map_err(failed)?;
-    match (count(state.total_out()) == made, status) {
-        (true, Status::StreamEnd) => Ok((count(state.total_in()), made)),
+    match (to_usize(state.total_out()) == made, status) {
+        (true, Status::StreamEnd) => Ok((to_usize(state.total_in()), made)),
         (true, _) => Err(cut()),
         (false, _) => Err(too_large()),
     }

@@ -1,5 +1,6 @@
 //! Helpers for codecs of compressed streams.
 
+use zarr_traits::strided::to_usize;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
 /// Reserves memory for `n` more bytes. Returns an error if there is not enough memory, where `Vec` would abort.
@@ -54,14 +55,9 @@ pub(crate) fn encode_within(
     out: &mut Vec<u8>,
     compress: impl FnOnce(&mut Vec<u8>) -> CodecResult<bool>,
 ) -> CodecResult<()> {
-    reserve(out, usize::try_from(bound(len as u64)).unwrap_or(usize::MAX))?;
+    reserve(out, to_usize(bound(len as u64)))?;
     if compress(out)? {
         return Ok(());
     }
     Err(CodecError::new(CodecErrorKind::LimitExceeded, "the compressed bytes exceed their bound"))
-}
-
-/// Converts a count of bytes of a slice to `usize`.
-pub(crate) fn count(n: u64) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
 }

@@ -8,13 +8,14 @@
 //! name.
 
 use std::sync::Arc;
+use zarr_traits::strided::to_usize;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::{CodecError, CodecResult, Scratch};
 
-use crate::stream::{bound, count, decode_all, encode_within, piece};
+use crate::stream::{bound, decode_all, encode_within, piece};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry =
@@ -50,13 +51,13 @@ impl BytesBytesCodec for Zlib {
         encode_within(src.len(), out, |out| {
             #[cfg(feature = "libdeflate")]
             if let Ok(level @ 1..) = u8::try_from(self.level) {
-                let most = count(bound(src.len() as u64));
+                let most = to_usize(bound(src.len() as u64));
                 return Ok(zarr_codecs_core::libdeflate::zlib(level, src, out, most, scratch));
             }
             let mut state = Compress::new(Compression::new(self.level), true);
             loop {
                 let before = (state.total_in(), out.len());
-                let (piece, last) = piece(&src[count(before.0)..]);
+                let (piece, last) = piece(&src[to_usize(before.0)..]);
                 let flush = if last { FlushCompress::Finish } else { FlushCompress::None };
                 match state.compress_vec(piece, out, flush) {
                     Ok(Status::StreamEnd) => return Ok(true),
@@ -76,11 +77,11 @@ impl BytesBytesCodec for Zlib {
 fn inflate(state: &mut Decompress, src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
     state.reset(true);
     loop {
-        let before = (count(state.total_in()), count(state.total_out()));
+        let before = (to_usize(state.total_in()), to_usize(state.total_out()));
         let status = state
             .decompress(&src[before.0..], &mut dst[before.1..], FlushDecompress::Finish)
             .map_err(|e| CodecError::corrupt("the zlib stream is damaged").with_source(e))?;
-        let (used, made) = (count(state.total_in()), count(state.total_out()));
+        let (used, made) = (to_usize(state.total_in()), to_usize(state.total_out()));
         if matches!(status, Status::StreamEnd) {
             return Ok((used, made));
         }

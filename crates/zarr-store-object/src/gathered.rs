@@ -1,6 +1,7 @@
 //! Collects the bytes of an answer, within a limit.
 
 use bytes::Bytes;
+use zarr_traits::strided::to_usize;
 
 /// The largest reservation for a declared length. More memory is taken only when the bytes have arrived.
 const RESERVED: usize = 64 << 20;
@@ -34,8 +35,7 @@ pub(crate) enum Refused {
 impl Gathered {
     /// Accepts up to `most` bytes. `declared` is the length in the head of the answer.
     pub(crate) fn new(most: u64, declared: Option<u64>) -> Self {
-        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let most = size(most.min(declared.unwrap_or(u64::MAX)));
+        let most = to_usize(most.min(declared.unwrap_or(u64::MAX)));
         let reserved = declared.map_or(0, |_| most.min(RESERVED));
         Self { most, first: Bytes::new(), all: Vec::new(), reserved }
     }

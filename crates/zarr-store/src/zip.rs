@@ -22,6 +22,7 @@ mod pack;
 
 use std::fmt;
 use std::ops::{ControlFlow, Range};
+use zarr_traits::strided::to_usize;
 
 use crate::{Access, Scheme};
 use zarr_traits::{
@@ -151,7 +152,7 @@ impl ZipStore {
         let place = end.offset..end.offset + end.len;
         let bytes = match place.start.checked_sub(size - tail.len() as u64) {
             // A copy, so that the rest of the tail can be freed.
-            Some(at) => Bytes::copy_from_slice(&tail[index(at)..][..index(end.len)]),
+            Some(at) => Bytes::copy_from_slice(&tail[to_usize(at)..][..to_usize(end.len)]),
             None => fetch(storage, archive, version.as_ref(), &[place]).await?.remove(0),
         };
         let directory = Directory::parse(bytes.clone(), &end, prefix)?;
@@ -203,7 +204,7 @@ impl ZipStore {
             _ => ranges.insert(0, header),
         }
         let mut bytes = self.fetch(&ranges).await?;
-        let header = bytes[0].split_to(index(member.front()));
+        let header = bytes[0].split_to(to_usize(member.front()));
         if ranges.len() > spans.len() {
             bytes.remove(0);
         }
@@ -212,7 +213,7 @@ impl ZipStore {
             return Ok(ControlFlow::Continue(data));
         }
         let exact = |(bytes, span): (Bytes, &Range<u64>)| {
-            bytes.slice(index(extra)..index(extra + span.end - span.start))
+            bytes.slice(to_usize(extra)..to_usize(extra + span.end - span.start))
         };
         Ok(ControlFlow::Break(bytes.into_iter().zip(spans).map(exact).collect()))
     }
@@ -345,15 +346,10 @@ fn range(span: &Range<u64>) -> ByteRange {
     ByteRange::Span { offset: span.start, len: span.end - span.start }
 }
 
-/// Returns a position in memory.
-fn index(at: u64) -> usize {
-    usize::try_from(at).unwrap_or(usize::MAX)
-}
-
 /// Allocates memory.
 fn zeroed(len: u64) -> StoreResult<Vec<u8>> {
     let mut memory = Vec::new();
-    let len = index(len);
+    let len = to_usize(len);
     memory.try_reserve_exact(len).map_err(|e| {
         StoreError::new(StoreErrorKind::LimitExceeded, "no memory for a part of this member").with_source(e)
     })?;

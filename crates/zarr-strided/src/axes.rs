@@ -1,6 +1,6 @@
 //! The loops of a copy or fill: sorted, merged and run.
 
-use crate::layout::index;
+use crate::layout::to_usize;
 use crate::list::List;
 
 /// One loop: the number of iterations, and the byte strides of both sides.
@@ -27,7 +27,7 @@ pub(crate) fn collapse(shape: &[u64], dst: &[isize], src: &[isize]) -> Loops {
         if n == 1 {
             continue;
         }
-        let mut axis = Axis { len: index(n), dst, src };
+        let mut axis = Axis { len: to_usize(n), dst, src };
         if axis.dst < 0 {
             let last = axis.len as isize - 1;
             loops.dst += last * axis.dst;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::layout::{Layout, index};
+use crate::layout::{Layout, to_usize};
 use crate::{Destination, Dims, StridedError};
 
 /// One dimension of a view, cut into pieces.
@@ -399,7 +399,7 @@ impl Grid {
             return None;
         }
         let bit = 1 << (cell % 64);
-        let word = (cell / 64).checked_sub(1).map_or(&self.taken, |word| &self.more_taken[index(word)]);
+        let word = (cell / 64).checked_sub(1).map_or(&self.taken, |word| &self.more_taken[to_usize(word)]);
         // Relaxed: the bytes of cells are independent, and the bit alone decides who takes a cell.
         if word.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
             return None;

@@ -18,11 +18,10 @@ pub(crate) struct Layout {
     pub(crate) size: usize,
 }
 
-/// Converts a length, count or offset that is known to be addressable.
+/// Returns a length, count or offset in memory: `n`, or `usize::MAX` if this machine cannot address it.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "bounded by the memory of a view")]
-pub(crate) fn index(n: u64) -> usize {
-    n as usize
+pub fn to_usize(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
 }
 
 impl Layout {
@@ -33,7 +32,7 @@ impl Layout {
         let mut stride = size as isize;
         for (dim, &n) in shape.iter().enumerate().rev() {
             strides[dim] = stride;
-            stride = stride.wrapping_mul(index(n) as isize);
+            stride = stride.wrapping_mul(to_usize(n) as isize);
         }
         Ok(Layout { shape: shape.into(), strides, size })
     }
@@ -120,7 +119,7 @@ impl Layout {
 
     /// The bytes of all elements. They fit by construction.
     pub(crate) fn byte_len(&self) -> usize {
-        index(self.len()) * self.size
+        to_usize(self.len()) * self.size
     }
 
     /// Whether there are no bytes to move.
@@ -136,7 +135,7 @@ impl Layout {
                 if stride != expected {
                     return self.is_empty();
                 }
-                expected = expected.wrapping_mul(index(n) as isize);
+                expected = expected.wrapping_mul(to_usize(n) as isize);
             }
         }
         true
@@ -155,7 +154,7 @@ impl Layout {
             .iter()
             .zip(self.strides.iter())
             .filter(|&(&n, _)| n > 1)
-            .map(|(&n, stride)| (stride.unsigned_abs(), index(n)))
+            .map(|(&n, stride)| (stride.unsigned_abs(), to_usize(n)))
             .collect();
         axes.sort_unstable();
         let mut span = self.size;
@@ -191,7 +190,7 @@ impl Layout {
     pub(crate) fn offset(&self, at: &[u64]) -> isize {
         at.iter()
             .zip(self.strides.iter())
-            .fold(0, |sum: isize, (&at, stride)| sum.wrapping_add(stride.wrapping_mul(index(at) as isize)))
+            .fold(0, |sum: isize, (&at, stride)| sum.wrapping_add(stride.wrapping_mul(to_usize(at) as isize)))
     }
 
     /// Returns the byte offsets of all elements from the first, in C order.
@@ -202,7 +201,7 @@ impl Layout {
             dims.fold(0, |sum: isize, (&n, stride)| {
                 let at = rest % n;
                 rest /= n;
-                sum.wrapping_add(stride.wrapping_mul(index(at) as isize))
+                sum.wrapping_add(stride.wrapping_mul(to_usize(at) as isize))
             })
         })
     }
@@ -224,7 +223,7 @@ impl Layout {
         for (dim, &step) in steps.iter().enumerate() {
             self.shape[dim] = self.shape[dim].div_ceil(step);
             // Wraps only if the step leaves no second element.
-            self.strides[dim] = self.strides[dim].wrapping_mul(index(step) as isize);
+            self.strides[dim] = self.strides[dim].wrapping_mul(to_usize(step) as isize);
         }
         Ok(())
     }
@@ -239,8 +238,8 @@ impl Layout {
                 _ => return Err(StridedError::Order { order: order.into(), rank }),
             }
         }
-        let strides = order.iter().map(|&dim| self.strides[index(dim)]).collect();
-        self.shape = order.iter().map(|&dim| self.shape[index(dim)]).collect();
+        let strides = order.iter().map(|&dim| self.strides[to_usize(dim)]).collect();
+        self.shape = order.iter().map(|&dim| self.shape[to_usize(dim)]).collect();
         self.strides = strides;
         Ok(())
     }

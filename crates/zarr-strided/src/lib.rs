@@ -32,7 +32,7 @@ pub use destination::Destination;
 pub use dims::Dims;
 pub use error::StridedError;
 pub use input::Input;
-pub use layout::byte_len;
+pub use layout::{byte_len, to_usize};
 pub use output::Output;
 pub use plain::{Plain, bytes_of, bytes_of_mut, zero, zeroed};
 #[cfg(feature = "bytemuck")]

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use crate::StridedError;
-use crate::layout::{Layout, index};
+use crate::layout::{Layout, to_usize};
 
 /// Checks that `places` has a list for each dimension of `layout`, as long as the dimension, and that every sum of one
 /// place per dimension is an element of a buffer of `bytes` bytes.
@@ -69,7 +69,7 @@ fn each(
     let is_run = row.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
     let one_row = |view: *mut u8, place: *mut u8| {
         if is_run && (step == size as isize || row.len() == 1) {
-            return copy(view, place.wrapping_add(index(row[0]) * size), row.len() * size);
+            return copy(view, place.wrapping_add(to_usize(row[0]) * size), row.len() * size);
         }
         // A constant size makes each copy one instruction.
         match size {
@@ -97,7 +97,7 @@ fn rows(
     };
     let mut view = view;
     for place in *list {
-        rows(view, strides, inner, size, buffer.wrapping_add(index(*place) * size), row);
+        rows(view, strides, inner, size, buffer.wrapping_add(to_usize(*place) * size), row);
         view = view.wrapping_offset(*stride);
     }
 }
@@ -112,7 +112,7 @@ fn elements(
     size: usize,
 ) {
     for place in places {
-        copy(view, buffer.wrapping_add(index(*place) * size));
+        copy(view, buffer.wrapping_add(to_usize(*place) * size));
         view = view.wrapping_offset(step);
     }
 }

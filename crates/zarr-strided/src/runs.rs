@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::slice;
 
 use crate::axes::{Axis, collapse};
-use crate::layout::index;
+use crate::layout::to_usize;
 use crate::list::List;
 use crate::{Destination, Source, StridedError};
 
@@ -55,7 +55,7 @@ impl<'a> Destination<'a> {
         if self.shape() != src.shape() {
             return Err(StridedError::Shape { expected: self.shape().into(), got: src.shape().into() });
         }
-        let count = index(self.len());
+        let count = to_usize(self.len());
         let (first, layout) = self.into_parts();
         let (dst_size, src_size) = (layout.size, src.size());
         if layout.is_empty() || src.layout().is_empty() {

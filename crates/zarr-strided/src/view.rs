@@ -96,7 +96,7 @@ impl<'a, T> View<'a, T> {
     where
         T: Clone,
     {
-        let len = crate::layout::index(self.layout.len());
+        let len = crate::layout::to_usize(self.layout.len());
         match self.layout.is_dense() {
             _ if len == 0 => Cow::Borrowed(&[]),
             // SAFETY: the elements are borrowed for `'a`, and follow each other in C order.

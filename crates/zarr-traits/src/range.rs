@@ -1,6 +1,7 @@
 //! Byte ranges of one object, and how reads of them are combined.
 
 use std::ops::Range;
+use zarr_strided::to_usize;
 
 use bytes::Bytes;
 
@@ -47,8 +48,7 @@ impl ByteRange {
     /// As [`resolve`](Self::resolve).
     pub fn of(self, value: &Bytes) -> StoreResult<Bytes> {
         let range = self.resolve(value.len() as u64)?;
-        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX); // fits: it is inside a value in memory
-        Ok(value.slice(place(range.start)..place(range.end)))
+        Ok(value.slice(to_usize(range.start)..to_usize(range.end)))
     }
 }
 

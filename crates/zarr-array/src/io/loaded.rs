@@ -1,5 +1,6 @@
 //! The bytes that were read from an object.
 
+use zarr_strided::to_usize;
 use zarr_traits::{Buffer, Bytes, CodecError, Scratch, Span};
 
 use crate::error::{ArrayError, ArrayResult};
@@ -63,7 +64,7 @@ impl Fetched {
         let mut next = 0;
         let start = |range: &Span| {
             let start = next;
-            next += in_memory(range.len);
+            next += to_usize(range.len);
             start
         };
         let starts = match &loaded {
@@ -111,11 +112,6 @@ impl Fetched {
     pub(crate) fn give_to(self, scratch: &mut Scratch) {
         self.loaded.give_to(scratch);
     }
-}
-
-/// Returns a number of bytes to allocate. If it exceeds `usize`, the allocation fails.
-pub(crate) fn in_memory(bytes: u64) -> usize {
-    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 pub(crate) fn outside(Span { offset, len }: Span) -> ArrayError {

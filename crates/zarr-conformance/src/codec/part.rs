@@ -1,6 +1,7 @@
 //! Checks of parts of chunks: a decoded part equals that part of the whole chunk.
 
 use std::ops::Range;
+use zarr_traits::strided::to_usize;
 
 use zarr_engine::Chain;
 use zarr_traits::strided::Destination;
@@ -102,8 +103,7 @@ fn fetched(
     let get = |range: zarr_traits::ByteRange| -> Result<&[u8], Fault> {
         let outside = |e| Fault(format!("{part:?} of {chunk} wants bytes outside of the object: {e}"));
         let range = range.resolve(object.len() as u64).map_err(outside)?;
-        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        Ok(&object[place(range.start)..place(range.end)])
+        Ok(&object[to_usize(range.start)..to_usize(range.end)])
     };
     while !read.wants().is_empty() {
         let bytes = read.wants().to_vec().into_iter().map(get).collect::<Result<Vec<_>, _>>()?;

@@ -7,7 +7,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
 use super::fields::Fields;
-use super::{DEFLATED, STORED, ZipLimits, damaged, index, zeroed};
+use super::{DEFLATED, STORED, ZipLimits, damaged, to_usize, zeroed};
 
 /// The size of the header before the data, without its name (APPNOTE 4.3.7).
 const HEADER: u64 = 30;
@@ -169,7 +169,7 @@ impl Member {
     pub(super) fn inflate(&self, compressed: &[u8], into: &mut [u8]) -> StoreResult<()> {
         let mut inflating = Inflating::new(compressed);
         while !inflating.is_done {
-            let start = index(inflating.produced());
+            let start = to_usize(inflating.produced());
             inflating.step(&mut into[start..])?;
         }
         self.check_end(&inflating)?;
@@ -241,7 +241,7 @@ impl<'a> Inflating<'a> {
     /// Inflates the next bytes into the start of `room`, and returns them.
     fn step<'r>(&mut self, room: &'r mut [u8]) -> StoreResult<&'r [u8]> {
         let before = (self.state.total_in(), self.state.total_out());
-        let rest = &self.compressed[index(before.0)..];
+        let rest = &self.compressed[to_usize(before.0)..];
         let status = self
             .state
             .decompress(rest, room, FlushDecompress::None)
@@ -251,7 +251,7 @@ impl<'a> Inflating<'a> {
         if !self.is_done && before == after {
             return Err(unending());
         }
-        Ok(&room[..index(after.1 - before.1)])
+        Ok(&room[..to_usize(after.1 - before.1)])
     }
 }
 
@@ -271,7 +271,7 @@ fn wanted(spans: &[Range<u64>]) -> Vec<Wanted> {
     let mut wanted: Vec<Wanted> = Vec::with_capacity(spans.len());
     for span in spans {
         wanted.push(Wanted { span: span.clone(), to });
-        to += index(span.end - span.start);
+        to += to_usize(span.end - span.start);
     }
     wanted.sort_unstable_by_key(|wanted| std::cmp::Reverse(wanted.span.start));
     wanted
@@ -282,8 +282,8 @@ impl Wanted {
     fn copy(&self, here: &Range<u64>, piece: &[u8], into: &mut [u8]) {
         let (start, end) = (self.span.start.max(here.start), self.span.end.min(here.end));
         if start < end {
-            let piece = &piece[index(start - here.start)..index(end - here.start)];
-            let to = self.to + index(start - self.span.start);
+            let piece = &piece[to_usize(start - here.start)..to_usize(end - here.start)];
+            let to = self.to + to_usize(start - self.span.start);
             into[to..to + piece.len()].copy_from_slice(piece);
         }
     }

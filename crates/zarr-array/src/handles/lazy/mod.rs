@@ -4,6 +4,7 @@
 mod part;
 
 use std::marker::PhantomData;
+use zarr_strided::to_usize;
 
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use zarr_strided::{Source, byte_len, bytes_of, bytes_of_mut};
@@ -278,17 +279,13 @@ fn sums(lists: &[Vec<u64>]) -> impl Iterator<Item = usize> + use<'_> {
         let dims = lists.iter().zip(&shape).rev();
         let sum: u64 = dims
             .map(|(list, length)| {
-                let item = list[index(rest % length)];
+                let item = list[to_usize(rest % length)];
                 rest /= length;
                 item
             })
             .sum();
-        index(sum)
+        to_usize(sum)
     })
-}
-
-fn index(position: u64) -> usize {
-    usize::try_from(position).unwrap_or(usize::MAX)
 }
 
 /// Defines `lazy` for a handle.

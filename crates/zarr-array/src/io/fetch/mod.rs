@@ -7,6 +7,7 @@ pub(crate) mod parts;
 
 use zarr_engine::run::caught;
 use zarr_strided::Dims;
+use zarr_strided::to_usize;
 use zarr_traits::{
     Buffer, ByteRange, CodecError, CodecErrorKind, Fetching, Key, Region, Scratch, Span, StoreError, Version,
     codec::EncodedSize,
@@ -17,7 +18,7 @@ use zarr_traits::{
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::io::core::Core;
 use crate::io::fetch::opened::Opened;
-use crate::io::loaded::{Fetched, Loaded, in_memory, outside};
+use crate::io::loaded::{Fetched, Loaded, outside};
 use crate::plan::Cell;
 use crate::plan::one_or_many::OneOrMany;
 pub(crate) use error::{FetchError, changed_often, strange, wrong_size};
@@ -342,7 +343,7 @@ impl Core {
             let message = format!("pieces of {sum} bytes exceed the limit of {}", self.limits.encoded_bytes);
             return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
         }
-        Ok(in_memory(sum))
+        Ok(to_usize(sum))
     }
 
     /// Checks that a chunk to decode does not exceed the limits.

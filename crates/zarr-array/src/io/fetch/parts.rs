@@ -1,6 +1,7 @@
 //! Fetches parts of a chunk with one read of its object, or two if it has an index.
 
 use zarr_engine::run::caught;
+use zarr_strided::to_usize;
 use zarr_traits::{
     Region, Scratch, Span, Version,
     partial::{ChunkRead, Known, Piece},
@@ -10,7 +11,7 @@ use super::{ChunkObject, FetchError, RESTARTS, Seen, Tally, Wish, changed_often,
 use crate::error::ArrayResult;
 use crate::io::core::Core;
 use crate::io::fetch::opened::Opened;
-use crate::io::loaded::{Fetched, Loaded, in_memory};
+use crate::io::loaded::{Fetched, Loaded};
 use crate::plan::one_or_many::OneOrMany;
 
 /// The fetched data of parts of a chunk.
@@ -191,7 +192,7 @@ impl Core {
         while !read.wants().is_empty() {
             let wanted = read.wants().iter().map(|want| {
                 let range = want.resolve(size)?;
-                Ok(&object[in_memory(range.start)..in_memory(range.end)])
+                Ok(&object[to_usize(range.start)..to_usize(range.end)])
             });
             let wanted: Vec<&[u8]> = wanted.collect::<ArrayResult<_>>()?;
             read.feed(&wanted, Some(size))?;
