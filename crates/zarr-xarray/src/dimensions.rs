@@ -69,7 +69,7 @@ fn netcdf_names(array: &ArrayMeta) -> Option<Vec<String>> {
 ///
 /// # Errors
 /// `Invalid` if a dimension has two lengths. The error names both variables.
-pub fn lengths<'a>(
+pub(crate) fn lengths<'a>(
     variables: impl IntoIterator<Item = (&'a str, &'a Dimensions)>,
 ) -> XarrayResult<BTreeMap<String, u64>> {
     let mut known: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
@@ -98,7 +98,7 @@ pub fn visible_attributes(array: &ArrayMeta) -> Object {
 }
 
 /// Removes the attributes of netCDF-C, whose names begin with `_nc` in upper or lower case.
-pub fn without_netcdf(mut attributes: Object) -> Object {
+pub(crate) fn without_netcdf(mut attributes: Object) -> Object {
     for name in of_netcdf(&attributes) {
         attributes.remove(&name);
     }

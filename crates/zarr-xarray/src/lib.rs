@@ -60,7 +60,7 @@ pub use conventions::{CoordinateNames, DecodeOptions, Decoding, FillIsMissing, S
 pub use dataset::Dataset;
 pub use date_time::DateTime;
 pub use decoded::{Decoded, DecodedType, Maskable};
-pub use dimensions::{Dimensions, dimensions, lengths, visible_attributes, without_netcdf};
+pub use dimensions::{Dimensions, dimensions, visible_attributes};
 pub use element_kind::ElementKind;
 pub use error::{XarrayError, XarrayErrorKind, XarrayResult};
 pub use fill_value::{Missing, read_fill_value, write_fill_value};
@@ -76,9 +76,8 @@ pub use number::{NumberType, Scalar};
 pub use plan::DatasetPlan;
 pub use positions::{Picked, Positions};
 pub use profile::{Hierarchy, Profile, ProfileFinding};
-pub use related::{RELATED, RelatedNames, related_names};
 pub use selectors::Selectors;
-pub use text::{Charset, unpadded};
+pub use text::Charset;
 pub use times::decode::{StoredCounts, decode_spans, decode_times};
 pub use times::encode::{
     EncodedSpans, EncodedTimes, NumberKind, StoredNumbers, TimeEncoding, encode_spans, encode_times,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// The attributes whose variables become coordinates with [`CoordinateNames::All`](crate::CoordinateNames::All). As in
 /// xarray, `ancillary_variables` and `cell_methods` are not among them.
-pub const RELATED: [&str; 10] = [
+pub(crate) const RELATED: [&str; 10] = [
     "bounds",
     "grid_mapping",
     "climatology",
@@ -21,11 +21,11 @@ pub const RELATED: [&str; 10] = [
 
 /// The names in an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RelatedNames {
+pub(crate) struct RelatedNames {
     /// The names, each once.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Whether the number of names does not fit the form of the attribute.
-    pub is_malformed: bool,
+    pub(crate) is_malformed: bool,
 }
 
 /// Returns the variables that an attribute of [`RELATED`] names. Returns `None` for an attribute with keys that begins
@@ -33,7 +33,7 @@ pub struct RelatedNames {
 ///
 /// `grid_mapping` is one name, or `name: coordinate …` repeated, where the keys are the names. `cell_measures` and
 /// `formula_terms` are `key: name` repeated. All other attributes are lists of names.
-pub fn related_names(attribute: &str, text: &str) -> Option<RelatedNames> {
+pub(crate) fn related_names(attribute: &str, text: &str) -> Option<RelatedNames> {
     let text = text.replace(" :", ":");
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_key = |word: &&str| word.contains(':');

@@ -71,7 +71,7 @@ impl Charset {
 }
 
 /// Returns an element without the zeros at its end.
-pub fn unpadded(element: &[u8]) -> &[u8] {
+pub(crate) fn unpadded(element: &[u8]) -> &[u8] {
     let length = element.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &element[..length]
 }

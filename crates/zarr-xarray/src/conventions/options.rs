@@ -56,7 +56,8 @@ pub enum CoordinateNames {
     Off,
     /// The attribute `coordinates`.
     Coordinates,
-    /// `coordinates`, and the attributes in [`RELATED`](crate::RELATED).
+    /// `coordinates`, `bounds`, `grid_mapping`, `climatology`, `geometry`, `node_coordinates`, `node_count`,
+    /// `part_node_count`, `interior_ring`, `cell_measures` and `formula_terms`.
     All,
 }
 
