@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Dims, Swap};
 
-use elementwise::{Elementwise, ElementwiseRead, ElementwiseUpdate};
+use elementwise::Elementwise;
 use plain::PlainRead;
-use reorder::{ReorderedRead, ReorderedUpdate, is_same};
+use reorder::{Mapped, is_same};
 use zarr_traits::codec::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Effect, EncodedSize, PartAccess,
     Repr,
@@ -232,11 +232,9 @@ impl Chain {
         };
         let Some((shape, part)) = stored else { return Ok(None) };
         let Some(read) = self.stored_part(shape, part, fetching, known)? else { return Ok(None) };
-        let read = if is_same(&order) { read } else { Box::new(ReorderedRead { read, order }) };
-        Ok(Some(match self.elementwise() {
-            None => read,
-            Some(codecs) => Box::new(ElementwiseRead { read, codecs }),
-        }))
+        let order = (!is_same(&order)).then_some(order);
+        let mapped = Mapped { inner: read, order, codecs: self.elementwise() };
+        Ok(Some(if mapped.is_same() { mapped.inner } else { Box::new(mapped) }))
     }
 
     /// Returns a reader for `part` of what the array → bytes codec encodes.
@@ -278,11 +276,9 @@ impl Chain {
         let codec = &self.array_bytes.codec;
         let PartAccess::Inner(_) = codec.access() else { return None };
         let update = codec.update(&Dims::from(shape).permuted(&order)?, &picks.permute(&order)?, how)?;
-        let update = if is_same(&order) { update } else { Box::new(ReorderedUpdate { update, order }) };
-        Some(match self.elementwise() {
-            None => update,
-            Some(codecs) => Box::new(ElementwiseUpdate { update, codecs }),
-        })
+        let order = (!is_same(&order)).then_some(order);
+        let mapped = Mapped { inner: update, order, codecs: self.elementwise() };
+        Some(if mapped.is_same() { mapped.inner } else { Box::new(mapped) })
     }
 
     /// The codecs that convert each element alone, if there are any.

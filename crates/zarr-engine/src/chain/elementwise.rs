@@ -1,14 +1,12 @@
-//! Partial reads and writes through codecs that convert single elements. They do not depend on the order of dimensions,
-//! so they come after all reordering.
+//! Codecs that convert single elements, in partial reads and writes. They do not depend on the order of dimensions, so they
+//! come after all reordering.
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use zarr_strided::{Destination, Dims, Source, Swap, byte_len};
 use zarr_traits::codec::{ArrayArrayCodec, Repr};
-use zarr_traits::partial::{ChunkRead, DecodePart, InnerPart, Known, Piece, PieceDecode};
-use zarr_traits::update::{ChunkUpdate, JoinedObject, NewInner};
-use zarr_traits::{ByteRange, CodecError, CodecErrorKind, CodecResult, FillValue, Region, Scratch};
+use zarr_traits::partial::{DecodePart, InnerPart, Piece, PieceDecode};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, FillValue, Region, Scratch};
 
 use super::Named;
 
@@ -59,7 +57,7 @@ impl Elementwise {
     }
 
     /// Encodes elements with the codecs from `level` on, and passes them to `write`.
-    fn encode_from(
+    pub(super) fn encode_from(
         &self,
         level: usize,
         src: &Source<'_>,
@@ -85,7 +83,11 @@ impl Elementwise {
     }
 
     /// Returns the piece of the decoded elements. `fill` is the decoded form of the last fill value that occurred.
-    fn piece(self: &Arc<Self>, mut piece: Piece, fill: &mut Option<[FillValue; 2]>) -> CodecResult<Piece> {
+    pub(super) fn piece(
+        self: &Arc<Self>,
+        mut piece: Piece,
+        fill: &mut Option<[FillValue; 2]>,
+    ) -> CodecResult<Piece> {
         let codecs = self.clone();
         piece.job = match piece.job {
             PieceDecode::Fill(found) => {
@@ -156,81 +158,5 @@ impl DecodePart for StridedPart {
         let elements = Source::strided(src, 0, shape, &self.strides, dst.size());
         let elements = elements.map_err(|e| CodecError::corrupt(e.to_string()))?;
         Ok(dst.put(elements, self.swap)?)
-    }
-}
-
-/// A reader of decoded elements.
-#[derive(Debug)]
-pub(super) struct ElementwiseRead {
-    pub(super) read: Box<dyn ChunkRead>,
-    pub(super) codecs: Arc<Elementwise>,
-}
-
-impl ChunkRead for ElementwiseRead {
-    fn wants(&self) -> &[ByteRange] {
-        self.read.wants()
-    }
-
-    fn feed(&mut self, bytes: &[&[u8]], size: Option<u64>) -> CodecResult<()> {
-        self.read.feed(bytes, size)
-    }
-
-    fn known(&self) -> Option<Known> {
-        self.read.known()
-    }
-
-    fn object_size(&self) -> Option<u64> {
-        self.read.object_size()
-    }
-
-    fn pieces(&self, out: &mut Vec<Piece>) -> CodecResult<()> {
-        let mut inner = Vec::new();
-        self.read.pieces(&mut inner)?;
-        let mut fill = None;
-        for piece in inner {
-            out.push(self.codecs.piece(piece, &mut fill)?);
-        }
-        Ok(())
-    }
-}
-
-/// A writer of decoded elements.
-#[derive(Debug)]
-pub(super) struct ElementwiseUpdate {
-    pub(super) update: Box<dyn ChunkUpdate>,
-    pub(super) codecs: Arc<Elementwise>,
-}
-
-impl ChunkUpdate for ElementwiseUpdate {
-    fn feed(&mut self, object: Bytes) -> CodecResult<()> {
-        self.update.feed(object)
-    }
-
-    fn count(&self) -> usize {
-        self.update.count()
-    }
-
-    fn elements(&self, number: usize) -> CodecResult<Region> {
-        self.update.elements(number)
-    }
-
-    fn encode(
-        &self,
-        number: usize,
-        src: &Source<'_>,
-        out: &mut Vec<u8>,
-        scratch: &mut Scratch,
-    ) -> CodecResult<bool> {
-        self.codecs
-            .encode_from(0, src, scratch, &mut |src, scratch| self.update.encode(number, src, out, scratch))
-    }
-
-    fn join(
-        &self,
-        buffers: &[Bytes],
-        inner: &[NewInner],
-        scratch: &mut Scratch,
-    ) -> CodecResult<JoinedObject> {
-        self.update.join(buffers, inner, scratch)
     }
 }

@@ -1,9 +1,12 @@
 //! Partial reads and writes through codecs that only reorder dimensions, or convert single elements.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use zarr_strided::{Dims, Source};
 
 use super::Chain;
+use super::elementwise::Elementwise;
 use crate::piece::reordered;
 use zarr_traits::codec::Effect;
 use zarr_traits::partial::{ChunkRead, Known, Piece};
@@ -35,59 +38,68 @@ fn no_order() -> CodecError {
     )
 }
 
-/// A reader whose pieces have the dimension order of the chunk.
+/// A reader or writer of what the array → bytes codec encodes, as one of the elements of the chunk.
 #[derive(Debug)]
-pub(super) struct ReorderedRead {
-    pub(super) read: Box<dyn ChunkRead>,
-    pub(super) order: Dims,
+pub(super) struct Mapped<T: ?Sized> {
+    pub(super) inner: Box<T>,
+    /// The order of dimensions that the codec sees, if it is not that of the chunk.
+    pub(super) order: Option<Dims>,
+    pub(super) codecs: Option<Arc<Elementwise>>,
 }
 
-impl ChunkRead for ReorderedRead {
+impl<T: ?Sized> Mapped<T> {
+    /// Whether elements stay as they are.
+    pub(super) fn is_same(&self) -> bool {
+        self.order.is_none() && self.codecs.is_none()
+    }
+}
+
+impl ChunkRead for Mapped<dyn ChunkRead> {
     fn wants(&self) -> &[ByteRange] {
-        self.read.wants()
+        self.inner.wants()
     }
 
     fn feed(&mut self, bytes: &[&[u8]], size: Option<u64>) -> CodecResult<()> {
-        self.read.feed(bytes, size)
+        self.inner.feed(bytes, size)
     }
 
     fn known(&self) -> Option<Known> {
-        self.read.known()
+        self.inner.known()
     }
 
     fn object_size(&self) -> Option<u64> {
-        self.read.object_size()
+        self.inner.object_size()
     }
 
     fn pieces(&self, out: &mut Vec<Piece>) -> CodecResult<()> {
-        let mut inner = Vec::new();
-        self.read.pieces(&mut inner)?;
-        for piece in inner {
-            out.push(reordered(piece, &self.order).ok_or_else(no_order)?);
+        let (mut inner, mut fill) = (Vec::new(), None);
+        self.inner.pieces(&mut inner)?;
+        for mut piece in inner {
+            if let Some(order) = &self.order {
+                piece = reordered(piece, order).ok_or_else(no_order)?;
+            }
+            if let Some(codecs) = &self.codecs {
+                piece = codecs.piece(piece, &mut fill)?;
+            }
+            out.push(piece);
         }
         Ok(())
     }
 }
 
-/// A writer whose elements have the dimension order of the chunk.
-#[derive(Debug)]
-pub(super) struct ReorderedUpdate {
-    pub(super) update: Box<dyn ChunkUpdate>,
-    pub(super) order: Dims,
-}
-
-impl ChunkUpdate for ReorderedUpdate {
+impl ChunkUpdate for Mapped<dyn ChunkUpdate> {
     fn feed(&mut self, object: Bytes) -> CodecResult<()> {
-        self.update.feed(object)
+        self.inner.feed(object)
     }
 
     fn count(&self) -> usize {
-        self.update.count()
+        self.inner.count()
     }
 
     fn elements(&self, number: usize) -> CodecResult<Region> {
-        let back = self.order.inverse().ok_or_else(no_order)?;
-        self.update.elements(number)?.permute(&back).ok_or_else(no_order)
+        let elements = self.inner.elements(number)?;
+        let Some(order) = &self.order else { return Ok(elements) };
+        order.inverse().and_then(|back| elements.permute(&back)).ok_or_else(no_order)
     }
 
     fn encode(
@@ -97,7 +109,14 @@ impl ChunkUpdate for ReorderedUpdate {
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> CodecResult<bool> {
-        self.update.encode(number, &src.permute(&self.order)?, out, scratch)
+        let mut write = |src: &Source<'_>, scratch: &mut Scratch| match &self.order {
+            Some(order) => self.inner.encode(number, &src.permute(order)?, out, scratch),
+            None => self.inner.encode(number, src, out, scratch),
+        };
+        match &self.codecs {
+            Some(codecs) => codecs.encode_from(0, src, scratch, &mut write),
+            None => write(src, scratch),
+        }
     }
 
     fn join(
@@ -106,6 +125,6 @@ impl ChunkUpdate for ReorderedUpdate {
         inner: &[NewInner],
         scratch: &mut Scratch,
     ) -> CodecResult<JoinedObject> {
-        self.update.join(buffers, inner, scratch)
+        self.inner.join(buffers, inner, scratch)
     }
 }
