@@ -199,16 +199,17 @@ impl Blocks {
         Done { elements, kept, ..Done::default() }
     }
 
-    /// Copies all blocks. Calls `done` with the bytes of each block.
-    pub(crate) async fn copy(&self, source: &Array, copy: &Array, done: Told<'_>) -> CopyResult<()> {
-        self.each(&Task::Copy, source, copy, done).await
-    }
-
-    /// Copies what an earlier run has not copied. A block that the copy stores is compared with the source; equal
-    /// chunks stay.
-    pub(crate) async fn resume(&self, source: &Array, copy: &Array, done: Told<'_>) -> CopyResult<()> {
-        let there = self.stored(copy).await?;
-        self.each(&Task::Resume(there), source, copy, done).await
+    /// Copies all blocks. Calls `done` with the bytes of each block. With `resumes` a block that the copy stores is
+    /// compared with the source; equal chunks stay.
+    pub(crate) async fn copy(
+        &self,
+        resumes: bool,
+        source: &Array,
+        copy: &Array,
+        done: Told<'_>,
+    ) -> CopyResult<()> {
+        let task = if resumes { Task::Resume(self.stored(copy).await?) } else { Task::Copy };
+        self.each(&task, source, copy, done).await
     }
 
     /// Compares all blocks.
@@ -481,7 +482,7 @@ mod tests {
         let e = compare(&work, &copy).unwrap_err();
         assert_eq!(e.kind(), CopyErrorKind::Differs);
         assert_eq!(e.to_string(), "copy of array \"/\": the elements from [1, 0] on differ from the source");
-        block_on(work.copy(&source, &copy, &|_| {})).unwrap();
+        block_on(work.copy(false, &source, &copy, &|_| {})).unwrap();
         assert!(compare(&work, &copy).is_ok());
     }
 

@@ -31,20 +31,29 @@ enum Task {
     Compare,
 }
 
+impl From<Action> for Task {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Copy => Self::Copy,
+            Action::Compare => Self::Compare,
+        }
+    }
+}
+
 /// An object of the source, with its key in the copy.
 pub(crate) type Pair = (Listed, Key);
 
-/// Copies all chunks. Calls `done` with the bytes of elements in each.
-pub(crate) async fn copy(
+/// Copies all chunks, or compares them byte for byte. Calls `done` with the bytes of elements in each.
+pub(crate) async fn all(
+    action: Action,
     source: &Array,
     copy: &Array,
     room: &Room,
     done: Told<'_>,
 ) -> Result<Moved, TransferError> {
-    each(Task::Copy, all(source, &prefix(source)?, copy), source, copy, room, &|key| {
-        done(elements(copy, key))
-    })
-    .await
+    let prefix = prefix(source)?;
+    let pairs = pairs(source, &prefix, copy);
+    each(action.into(), pairs, source, copy, room, &|key| done(elements(copy, key))).await
 }
 
 /// Copies chunks that are missing or differ in the copy, and deletes chunks that the source does not store.
@@ -59,23 +68,10 @@ pub(crate) async fn mend(
         unpoisoned(kept.lock()).insert(key.clone());
         done(elements(copy, key));
     };
-    let moved = each(Task::Mend, all(source, &prefix(source)?, copy), source, copy, room, &keep).await?;
+    let moved = each(Task::Mend, pairs(source, &prefix(source)?, copy), source, copy, room, &keep).await?;
     let kept = unpoisoned(kept.into_inner());
     delete_others(copy, &kept).await.map_err(TransferError::To)?;
     Ok(moved)
-}
-
-/// Compares all chunks byte for byte.
-pub(crate) async fn compare(
-    source: &Array,
-    copy: &Array,
-    room: &Room,
-    done: Told<'_>,
-) -> Result<Moved, TransferError> {
-    each(Task::Compare, all(source, &prefix(source)?, copy), source, copy, room, &|key| {
-        done(elements(copy, key))
-    })
-    .await
 }
 
 /// Copies these chunks, or compares them byte for byte.
@@ -87,12 +83,8 @@ pub(crate) async fn some(
     room: &Room,
     done: Told<'_>,
 ) -> Result<Moved, TransferError> {
-    let task = match action {
-        Action::Copy => Task::Copy,
-        Action::Compare => Task::Compare,
-    };
     let pairs = stream::iter(pairs.iter().cloned().map(Ok));
-    each(task, pairs, source, copy, room, &|key| done(elements(copy, key))).await
+    each(action.into(), pairs, source, copy, room, &|key| done(elements(copy, key))).await
 }
 
 /// Takes memory for each object before the object is read.
@@ -145,7 +137,7 @@ fn prefix(source: &Array) -> Result<Prefix, TransferError> {
 
 /// Returns the stored chunks of the source with their keys in the copy; all chunks if the source cannot list. What is no
 /// chunk and cannot be read is an error.
-pub(crate) fn all<'a>(
+pub(crate) fn pairs<'a>(
     source: &'a Array,
     prefix: &'a Prefix,
     copy: &'a Array,

@@ -137,8 +137,10 @@ impl CopyPlan {
         let (source, copy) = (&array.source, &array.open(below(to, node.below()), self)?);
         let mut done = match found {
             DestinationState::Complete => Done::default(),
-            DestinationState::Unfinished => array.work.resume(source, copy, &self.room, &told).await?,
-            DestinationState::Nothing => array.work.copy(source, copy, &self.room, &told).await?,
+            _ => {
+                let resumes = found == DestinationState::Unfinished;
+                array.work.copy(resumes, source, copy, &self.room, &told).await?
+            }
         };
         // The documents of a complete copy do not say which part it is.
         if verify || (found == DestinationState::Complete && array.selection.is_some()) {

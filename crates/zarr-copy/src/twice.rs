@@ -86,17 +86,16 @@ impl Twice {
         }
     }
 
-    pub(crate) async fn copy(&self, source: &Array, copy: &Array, done: Told<'_>) -> CopyResult<()> {
+    pub(crate) async fn copy(
+        &self,
+        resumes: bool,
+        source: &Array,
+        copy: &Array,
+        done: Told<'_>,
+    ) -> CopyResult<()> {
         let middle = self.open(copy)?;
-        self.first.copy(source, &middle, done).await?;
-        self.second.copy(&middle, copy, done).await
-    }
-
-    /// Completes both passes. What is there is compared and stays.
-    pub(crate) async fn resume(&self, source: &Array, copy: &Array, done: Told<'_>) -> CopyResult<()> {
-        let middle = self.open(copy)?;
-        self.first.resume(source, &middle, done).await?;
-        self.second.resume(&middle, copy, done).await
+        self.first.copy(resumes, source, &middle, done).await?;
+        self.second.copy(resumes, &middle, copy, done).await
     }
 
     /// Compares source and copy through the intermediate array, if it `is_there`.

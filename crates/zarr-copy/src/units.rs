@@ -104,7 +104,7 @@ impl<'a> Pass<'a> {
         match &self.how {
             How::Objects(prefix) => {
                 let failed = |e: StoreError| self.work.failed(TransferError::From(e));
-                let pairs = objects::all(&self.from, prefix, &self.to).map_err(failed);
+                let pairs = objects::pairs(&self.from, prefix, &self.to).map_err(failed);
                 let sized = pairs.map_ok(|pair| {
                     let bytes = objects::elements(&self.to, &pair.1);
                     (pair, bytes)

@@ -7,7 +7,7 @@ use crate::blocks::{Blocks, product};
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::memory::Room;
 use crate::objects;
-use crate::told::{Done, Estimate, MANY, Places, Told};
+use crate::told::{Action, Done, Estimate, MANY, Places, Told};
 use crate::twice::{self, Twice};
 
 /// The planned work for an array.
@@ -74,33 +74,20 @@ impl Work {
         }
     }
 
-    /// Copies everything. Calls `done` with bytes of elements.
+    /// Copies everything, with `resumes` what an earlier run has not copied. Calls `done` with bytes of elements.
     pub(crate) async fn copy(
         &self,
+        resumes: bool,
         source: &Array,
         copy: &Array,
         room: &Room,
         done: Told<'_>,
     ) -> CopyResult<Done> {
         match &self.how {
-            How::Objects => self.moved(objects::copy(source, copy, room, done).await),
-            How::Blocks(blocks) => blocks.copy(source, copy, done).await.map(|()| Done::default()),
-            How::Twice(twice) => twice.copy(source, copy, done).await.map(|()| Done::default()),
-        }
-    }
-
-    /// Copies what an earlier run has not copied.
-    pub(crate) async fn resume(
-        &self,
-        source: &Array,
-        copy: &Array,
-        room: &Room,
-        done: Told<'_>,
-    ) -> CopyResult<Done> {
-        match &self.how {
-            How::Objects => self.moved(objects::mend(source, copy, room, done).await),
-            How::Blocks(blocks) => blocks.resume(source, copy, done).await.map(|()| Done::default()),
-            How::Twice(twice) => twice.resume(source, copy, done).await.map(|()| Done::default()),
+            How::Objects if resumes => self.moved(objects::mend(source, copy, room, done).await),
+            How::Objects => self.moved(objects::all(Action::Copy, source, copy, room, done).await),
+            How::Blocks(blocks) => blocks.copy(resumes, source, copy, done).await.map(|()| Done::default()),
+            How::Twice(twice) => twice.copy(resumes, source, copy, done).await.map(|()| Done::default()),
         }
     }
 
@@ -115,7 +102,7 @@ impl Work {
     ) -> CopyResult<Done> {
         let blocks = match &self.how {
             How::Objects => {
-                let compared = objects::compare(source, copy, room, done).await;
+                let compared = objects::all(Action::Compare, source, copy, room, done).await;
                 return Ok(Done { objects: compared.map_err(|e| self.failed(e))?, ..Done::default() });
             }
             How::Blocks(blocks) => {
