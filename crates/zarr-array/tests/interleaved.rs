@@ -164,7 +164,7 @@ impl ChunkGrid for Finite {
         Some(position / self.0[dim]).filter(|index| self.span(dim, *index).is_some())
     }
     fn runs(&self, dim: usize) -> Vec<ChunkRun> {
-        vec![ChunkRun { length: self.0[dim], count: Some(self.count(dim, self.1[dim])) }]
+        vec![ChunkRun::new(self.0[dim], self.count(dim, self.1[dim]))]
     }
 }
 

@@ -183,13 +183,14 @@ impl ChunkRead for RowsRead {
                 Span { offset, len: self.row },
                 [i, 0].into(),
                 [1, shape[1]].into(),
-                PieceDecode::Chain(Box::new(InnerPart {
-                    number: [start[0] + i, 0].into(),
-                    order: None,
-                    chain: self.chain.clone(),
-                    chunk: [1, self.shape[1]].into(),
-                    part: Region::new([0, start[1]], [1, shape[1]]).unwrap(),
-                })),
+                PieceDecode::Chain(Box::new(
+                    InnerPart::new(
+                        self.chain.clone(),
+                        [1, self.shape[1]].into(),
+                        Region::new([0, start[1]], [1, shape[1]]).unwrap(),
+                    )
+                    .number([start[0] + i, 0].into()),
+                )),
             ));
         }
         Ok(())

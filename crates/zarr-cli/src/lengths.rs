@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn only_chunks_inside_of_the_array_are_shown() {
-        let run = |(length, count)| ChunkRun { length, count };
+        let run = |(length, count)| ChunkRun::new(length, count);
         let runs = [(4, Some(2)), (2, Some(1)), (9, Some(3))].map(run).to_vec();
         let grid = RectilinearGrid::new([runs, vec![run((5, None))], vec![]]).unwrap();
         for (length, shown) in [(0, "4"), (8, "4"), (9, "2–4"), (10, "2–4"), (11, "2–9")] {

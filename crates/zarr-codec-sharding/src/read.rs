@@ -202,13 +202,10 @@ impl ShardRead {
             let shape = overlap.within.shape().into();
             let job = match span {
                 None => PieceDecode::Fill(self.shard.fill.clone()),
-                Some(_) => PieceDecode::Chain(Box::new(InnerPart {
-                    number,
-                    chain: self.shard.inner.clone(),
-                    chunk: self.shard.chunk.clone(),
-                    part: overlap.within,
-                    order: None,
-                })),
+                Some(_) => {
+                    let (chain, chunk) = (self.shard.inner.clone(), self.shard.chunk.clone());
+                    PieceDecode::Chain(Box::new(InnerPart::new(chain, chunk, overlap.within).number(number)))
+                }
             };
             let span = span.unwrap_or(Span { offset: 0, len: 0 });
             out.push(Piece::new(span, overlap.at, shape, job));

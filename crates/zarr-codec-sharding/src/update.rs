@@ -80,12 +80,7 @@ impl ShardUpdate {
             extent[dim] = (count[dim] - 1) * step + 1;
         }
         let part = Region::new(start, extent).ok_or_else(outside)?;
-        Ok(Written {
-            number: chunk,
-            at,
-            count,
-            picks: SelectedPart { part, steps: self.picks.steps.clone() },
-        })
+        Ok(Written { number: chunk, at, count, picks: SelectedPart::new(part, self.picks.steps.clone()) })
     }
 
     /// Returns the position of an inner chunk among the written ones, or `None` if it is not written.
@@ -197,7 +192,7 @@ impl ShardUpdate {
             parts.push(bytes.slice_ref(slice(bytes, Span { offset: start, len }).ok_or_else(outside)?));
         }
         parts.insert(if shard.at_start { 0 } else { parts.len() }, index.into());
-        Ok(JoinedObject { parts, is_empty })
+        Ok(JoinedObject::new(parts, is_empty))
     }
 }
 
@@ -215,12 +210,12 @@ pub(crate) fn append(
         let (start, elements) = (buffer.len(), update.elements(number)?);
         let src = src.sub(elements.start(), elements.shape())?;
         inner.push(match update.encode(number, &src, &mut buffer, scratch)? {
-            true => NewInner::Encoded(EncodedInner { buffer: 0, start, len: buffer.len() - start }),
+            true => NewInner::Encoded(EncodedInner::new(0, start, buffer.len() - start)),
             false => NewInner::Fill,
         });
     }
     let buffer = Bytes::from(buffer);
-    let JoinedObject { parts, is_empty } = update.join(std::slice::from_ref(&buffer), &inner, scratch)?;
+    let JoinedObject { parts, is_empty, .. } = update.join(std::slice::from_ref(&buffer), &inner, scratch)?;
     let stored = store_fill || !is_empty;
     if stored {
         parts.iter().for_each(|part| out.extend_from_slice(part));

@@ -34,7 +34,7 @@ fn update(
         let src = src.sub(elements.start(), elements.shape()).unwrap();
         if update.encode(number, &src, &mut buffers[buffer], &mut scratch)? {
             let len = buffers[buffer].len() - start;
-            inner[number] = NewInner::Encoded(EncodedInner { buffer, start, len });
+            inner[number] = NewInner::Encoded(EncodedInner::new(buffer, start, len));
         }
     }
     update.join(&buffers.map(Bytes::from), &inner, &mut scratch)
@@ -120,7 +120,7 @@ fn inner_chunks_that_are_not_written_keep_their_bytes() {
 fn a_strided_write_changes_only_the_inner_chunks_it_hits() {
     let old: Vec<u8> = (1..=16).collect();
     let object = encode(&squares(), &[4, 4], &old);
-    let picks = SelectedPart { part: Region::new([0, 1], [4, 3]).unwrap(), steps: [3, 2][..].into() };
+    let picks = SelectedPart::new(Region::new([0, 1], [4, 3]).unwrap(), [3, 2][..].into());
     assert_eq!(&picks.counts()[..], [2, 2]);
     assert_eq!(squares().update(&[4, 4], &picks, InnerChunks::default()).unwrap().count(), 4);
     let how = InnerChunks::default();

@@ -489,7 +489,7 @@ mod tests {
     #[test]
     fn blocks_end_where_chunks_end() {
         let registry = zarr_array::standard();
-        let run = |(length, count)| ChunkRun { length, count: Some(count) };
+        let run = |(length, count)| ChunkRun::new(length, count);
         let grid = Arc::new(RectilinearGrid::new([[(4, 2), (2, 1), (9, 3)].map(run).to_vec()]).unwrap());
         let meta = ArrayMeta::builder([21], DataType::UInt8).chunks([21]).build().unwrap();
         let source = Array::create(MemoryStore::new(), "/", meta, &registry).unwrap().into_async();

@@ -337,7 +337,7 @@ fn build_codec(
         Ok(entry) => entry,
         Err(_) if !spec.must_understand => {
             let message = format!("unknown codec {:?}, skipped because the document allows it", spec.name);
-            notes.push(Note { kind: NoteKind::SkippedCodec, pointer: here, message });
+            notes.push(Note::new(NoteKind::SkippedCodec, here, message));
             skipped.push(spec.name.clone());
             return Ok(None);
         }
@@ -351,13 +351,13 @@ fn build_codec(
     let built = entry
         .build(&mut configuration, repr, context)
         .map_err(|e| e.in_codec(&spec.name, "open").at(&here))?;
-    if kind_of(&built) != entry.kind() {
+    if built.kind() != entry.kind() {
         let message = format!("codec {:?} has another kind than its entry states", spec.name);
         return Err(CodecError::configuration(message).at(&here));
     }
     skipped.extend_from_slice(configuration.skipped());
     let tolerated = configuration.finish().into_iter();
-    notes.extend(tolerated.map(|n| Note { pointer: format!("{here}{}", n.pointer), ..n }));
+    notes.extend(tolerated.map(|note| note.below(&here)));
     Ok(Some(built))
 }
 
@@ -371,14 +371,6 @@ impl DecodePart for Chain {
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
         self.decode_into(src, shape, part, dst, scratch)
-    }
-}
-
-fn kind_of(codec: &Codec) -> CodecKind {
-    match codec {
-        Codec::ArrayArray(_) => CodecKind::ArrayArray,
-        Codec::ArrayBytes(_) => CodecKind::ArrayBytes,
-        Codec::BytesBytes(_) => CodecKind::BytesBytes,
     }
 }
 

@@ -21,7 +21,7 @@ pub fn run_piece(
             Ok(dst.put(elements, *swap)?)
         }
         PieceDecode::Chain(inner) => {
-            let InnerPart { number, chain, chunk, part, order } = &**inner;
+            let InnerPart { number, chain, chunk, part, order, .. } = &**inner;
             let dst = match order {
                 Some(order) => dst.permute(order)?,
                 None => dst,

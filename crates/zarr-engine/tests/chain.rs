@@ -114,10 +114,10 @@ fn build(codecs: serde_json::Value) -> Result<(Chain, Vec<String>), CodecError> 
         .as_array()
         .unwrap()
         .iter()
-        .map(|c| Spec {
-            must_understand: c["must_understand"] != json!(false),
-            configuration: c["configuration"].as_object().cloned().unwrap_or_default(),
-            ..Spec::named(c["name"].as_str().unwrap())
+        .map(|c| {
+            Spec::named(c["name"].as_str().unwrap())
+                .configuration(c["configuration"].as_object().cloned().unwrap_or_default())
+                .must_understand(c["must_understand"] != json!(false))
         })
         .collect();
     let registry = Registry::core().with(CODECS)?;

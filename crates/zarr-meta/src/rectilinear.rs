@@ -33,8 +33,8 @@ const CHUNK_SHAPES: &str = "chunk_shapes";
 /// use zarr_traits::{ChunkGrid, ChunkRun};
 /// use zarr_meta::RectilinearGrid;
 ///
-/// let months = [31, 28, 31].map(|length| ChunkRun { length, count: Some(1) });
-/// let grid = RectilinearGrid::new([months.to_vec(), vec![ChunkRun { length: 100, count: None }]])?;
+/// let months = [31, 28, 31].map(|length| ChunkRun::new(length, 1));
+/// let grid = RectilinearGrid::new([months.to_vec(), vec![ChunkRun::new(100, None)]])?;
 /// assert_eq!(grid.find(0, 40), Some(1));
 /// assert_eq!(grid.span(0, 1), Some(31..59));
 /// assert_eq!(grid.span(0, 3), None);
@@ -148,7 +148,7 @@ impl ChunkGrid for RectilinearGrid {
             let Some(missing) = axis.missing(shape[dim]) else { continue };
             let length = missing.checked_next_multiple_of(inner[dim]).ok_or(TOO_FAR);
             let shorter = std::mem::replace(axis, Axis::EMPTY);
-            let longer = length.and_then(|length| shorter.and(ChunkRun { length, count: Some(1) }));
+            let longer = length.and_then(|length| shorter.and(ChunkRun::new(length, 1)));
             *axis = longer.map_err(|why| {
                 CodecError::new(CodecErrorKind::InvalidArgument, format!("dimension {dim} {why}"))
             })?;
@@ -170,7 +170,7 @@ impl Axis {
     const EMPTY: Self = Self { runs: Vec::new(), end: Some((0, 0)) };
 
     /// Adds a run of chunks at the end.
-    fn and(mut self, ChunkRun { length, count }: ChunkRun) -> Result<Self, &'static str> {
+    fn and(mut self, ChunkRun { length, count, .. }: ChunkRun) -> Result<Self, &'static str> {
         let (first, start) = self.end.ok_or("has more chunks after chunks without an end")?;
         if length == 0 || count == Some(0) {
             return Err("has a chunk length or a count of 0");
@@ -208,10 +208,7 @@ impl Axis {
     fn runs(&self) -> impl Iterator<Item = ChunkRun> {
         let ends =
             self.runs.iter().skip(1).map(|next| Some(next.first)).chain([self.end.map(|(all, _)| all)]);
-        self.runs
-            .iter()
-            .zip(ends)
-            .map(|(run, end)| ChunkRun { length: run.length, count: end.map(|end| end - run.first) })
+        self.runs.iter().zip(ends).map(|(run, end)| ChunkRun::new(run.length, end.map(|end| end - run.first)))
     }
 
     /// Returns the number of elements without a chunk in an array of this length, or `None` if there are none.
@@ -231,7 +228,7 @@ impl Axis {
     /// Returns the form in a document: a length, or a list with pairs where they are shorter.
     fn to_value(&self) -> Value {
         let mut items = Vec::new();
-        for ChunkRun { length, count } in self.runs() {
+        for ChunkRun { length, count, .. } in self.runs() {
             let Some(count) = count else { return length.into() };
             // Compare the text of `[v,n]` with that of `v,v,v`.
             let digits = |n: u64| u64::from(n.checked_ilog10().unwrap_or(0)) + 1;
@@ -276,7 +273,7 @@ impl Reader<'_, '_> {
     fn axis(&mut self, dim: usize, item: &Value) -> CodecResult<Axis> {
         let Some(items) = item.as_array() else {
             let length = self.above_zero(&[dim], item, "a length above 0 or a list")?;
-            return Axis::EMPTY.and(ChunkRun { length, count: None }).map_err(|why| self.wrong(&[dim], why));
+            return Axis::EMPTY.and(ChunkRun::new(length, None)).map_err(|why| self.wrong(&[dim], why));
         };
         let mut axis = Axis::EMPTY;
         for (i, item) in items.iter().enumerate() {
@@ -302,11 +299,9 @@ impl Reader<'_, '_> {
                 };
                 let length = self.above_zero(&[dim, i, 0], length, "a length above 0")?;
                 let count = self.above_zero(&[dim, i, 1], count, "a count above 0")?;
-                Ok(ChunkRun { length, count: Some(count) })
+                Ok(ChunkRun::new(length, count))
             }
-            _ => {
-                Ok(ChunkRun { length: self.above_zero(&[dim, i], item, "a length above 0")?, count: Some(1) })
-            }
+            _ => Ok(ChunkRun::new(self.above_zero(&[dim, i], item, "a length above 0")?, 1)),
         }
     }
 

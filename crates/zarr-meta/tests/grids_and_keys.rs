@@ -151,7 +151,7 @@ impl ChunkGrid for Uneven {
         Some(position / 4)
     }
     fn runs(&self, _: usize) -> Vec<ChunkRun> {
-        [4, 2].map(|length| ChunkRun { length, count: Some(1) }).to_vec()
+        [4, 2].map(|length| ChunkRun::new(length, 1)).to_vec()
     }
 }
 

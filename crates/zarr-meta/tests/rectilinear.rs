@@ -28,7 +28,7 @@ fn grid(chunk_shapes: Value, shape: &[u64]) -> Arc<dyn ChunkGrid> {
 }
 
 fn runs(runs: &[(u64, Option<u64>)]) -> Vec<ChunkRun> {
-    runs.iter().map(|(length, count)| ChunkRun { length: *length, count: *count }).collect()
+    runs.iter().map(|(length, count)| ChunkRun::new(*length, *count)).collect()
 }
 
 /// Returns the lengths of the chunks that cover an array.

@@ -102,7 +102,7 @@ impl Bucket {
 fn in_flight(capabilities: &Capabilities) -> usize {
     match capabilities.drive {
         Drive::Remote { in_flight, .. } => in_flight.clamp(1, Semaphore::MAX_PERMITS),
-        Drive::Inline => 1,
+        _ => 1,
     }
 }
 

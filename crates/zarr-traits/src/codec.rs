@@ -122,6 +122,17 @@ pub enum Codec {
     BytesBytes(Arc<dyn BytesBytesCodec>),
 }
 
+impl Codec {
+    /// Returns the kind of the codec.
+    pub fn kind(&self) -> CodecKind {
+        match self {
+            Self::ArrayArray(_) => CodecKind::ArrayArray,
+            Self::ArrayBytes(_) => CodecKind::ArrayBytes,
+            Self::BytesBytes(_) => CodecKind::BytesBytes,
+        }
+    }
+}
+
 /// The size of encoded data in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

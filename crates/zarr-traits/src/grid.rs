@@ -50,11 +50,25 @@ pub trait ChunkGrid: Debug + Send + Sync {
 
 /// Consecutive chunks of one length in a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ChunkRun {
     /// The length of each chunk in elements, above zero.
     pub length: u64,
     /// The number of chunks, above zero. `None`: the run is unlimited and the last one.
     pub count: Option<u64>,
+}
+
+impl ChunkRun {
+    /// Returns a run of chunks of this length, above zero. Without a `count` it is unlimited.
+    ///
+    /// ```
+    /// # use zarr_traits::ChunkRun;
+    /// let months = [31, 28, 31].map(|days| ChunkRun::new(days, 1));
+    /// let all = ChunkRun::new(100, None);
+    /// ```
+    pub fn new(length: u64, count: impl Into<Option<u64>>) -> Self {
+        Self { length, count: count.into() }
+    }
 }
 
 impl dyn ChunkGrid {
@@ -125,7 +139,7 @@ impl ChunkGrid for RegularGrid {
     }
 
     fn runs(&self, dim: usize) -> Vec<ChunkRun> {
-        vec![ChunkRun { length: self.0[dim], count: None }]
+        vec![ChunkRun::new(self.0[dim], None)]
     }
 }
 

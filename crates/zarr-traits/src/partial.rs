@@ -143,6 +143,7 @@ pub trait DecodePart: Debug + Send + Sync {
 
 /// A part of an inner chunk.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct InnerPart {
     /// The index of the inner chunk, for error messages. Empty if the chunk has no inner chunks.
     pub number: Dims,
@@ -155,4 +156,30 @@ pub struct InnerPart {
     /// The order of dimensions: dimension `i` of the inner chunk is dimension `order[i]` of the piece. `None` keeps the
     /// order.
     pub order: Option<Dims>,
+}
+
+impl InnerPart {
+    /// Returns `part` of an inner chunk of the shape `chunk`, which `chain` decodes. It has no number and keeps the order
+    /// of dimensions.
+    pub fn new(chain: Arc<dyn DecodePart>, chunk: Dims, part: Region) -> Self {
+        Self { number: Dims::new(), chain, chunk, part, order: None }
+    }
+
+    /// Returns the part with the index of its inner chunk.
+    #[must_use]
+    pub fn number(self, number: Dims) -> Self {
+        Self { number, ..self }
+    }
+
+    /// Returns the part with another order of dimensions.
+    #[must_use]
+    pub fn order(self, order: Option<Dims>) -> Self {
+        Self { order, ..self }
+    }
+
+    /// Returns the part with other codecs.
+    #[must_use]
+    pub fn chain(self, chain: Arc<dyn DecodePart>) -> Self {
+        Self { chain, ..self }
+    }
 }

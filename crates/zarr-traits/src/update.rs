@@ -12,6 +12,7 @@ use crate::scratch::Scratch;
 
 /// A strided selection within a chunk: every `steps[d]`-th element of a box in dimension `d`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SelectedPart {
     /// The box, relative to the chunk. It starts at the first selected element and ends with the last one.
     pub part: Region,
@@ -20,6 +21,11 @@ pub struct SelectedPart {
 }
 
 impl SelectedPart {
+    /// Selects every `steps[d]`-th element of a box in dimension `d`.
+    pub fn new(part: Region, steps: Dims) -> Self {
+        Self { part, steps }
+    }
+
     /// Selects all elements of a box.
     pub fn all(part: Region) -> Self {
         let steps = Dims::filled(1, part.rank());
@@ -76,6 +82,7 @@ pub enum NewInner {
 
 /// The place of an encoded inner chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EncodedInner {
     /// The number of the buffer.
     pub buffer: usize,
@@ -85,13 +92,28 @@ pub struct EncodedInner {
     pub len: usize,
 }
 
+impl EncodedInner {
+    /// Returns the place of `len` bytes from `start` in the buffer of this number.
+    pub const fn new(buffer: usize, start: usize, len: usize) -> Self {
+        Self { buffer, start, len }
+    }
+}
+
 /// A complete object.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct JoinedObject {
     /// The bytes of the object, as consecutive parts.
     pub parts: Vec<Bytes>,
     /// Whether it contains no inner chunks, as all elements are fill values.
     pub is_empty: bool,
+}
+
+impl JoinedObject {
+    /// Returns an object of these consecutive parts. `is_empty` says that it contains no inner chunks.
+    pub fn new(parts: Vec<Bytes>, is_empty: bool) -> Self {
+        Self { parts, is_empty }
+    }
 }
 
 /// A partial write of one chunk.

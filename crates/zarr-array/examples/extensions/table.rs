@@ -25,7 +25,7 @@ impl Type {
         let configuration = self.data_type["configuration"].as_object().cloned().unwrap_or_default();
         let limits = Limits::default();
         let context = Context::new(registry, &limits);
-        let spec = Spec { configuration, ..Spec::named(self.name()) };
+        let spec = Spec::named(self.name()).configuration(configuration);
         registry.data_type(&spec, &context).unwrap_or_else(|e| panic!("{}: {e}", self.name())).0
     }
 

@@ -96,7 +96,7 @@ impl Encoding {
                 Ok(self.update.encode(number, src, &mut out, scratch)?)
             };
             inner.push(match values(&elements, scratch, &mut encode)? {
-                Some(true) => NewInner::Encoded(EncodedInner { buffer, start, len: out.len() - start }),
+                Some(true) => NewInner::Encoded(EncodedInner::new(buffer, start, out.len() - start)),
                 Some(false) => NewInner::Fill,
                 None => NewInner::Kept,
             });
@@ -113,7 +113,7 @@ impl Encoding {
         let (buffer, len) = (done.buffers, bytes.len());
         done.buffers += 1;
         done.idle.push((buffer, bytes.to_vec()));
-        done.inner[self.part(part)].fill(NewInner::Encoded(EncodedInner { buffer, start: 0, len }));
+        done.inner[self.part(part)].fill(NewInner::Encoded(EncodedInner::new(buffer, 0, len)));
     }
 
     fn take_buffer(&self, scratch: &mut Scratch) -> (usize, Vec<u8>) {
@@ -130,7 +130,7 @@ impl Encoding {
         let Done { mut idle, inner, .. } = unpoisoned(self.done.into_inner());
         idle.sort_unstable_by_key(|(buffer, _)| *buffer);
         let buffers: Vec<Bytes> = idle.into_iter().map(|(_, out)| Bytes::from(out)).collect();
-        let JoinedObject { parts, is_empty } = self.update.join(&buffers, &inner, scratch)?;
+        let JoinedObject { parts, is_empty, .. } = self.update.join(&buffers, &inner, scratch)?;
         Ok((Value { parts, object: self.object, encoded: buffers }, is_empty))
     }
 }
@@ -199,7 +199,7 @@ mod tests {
         }
 
         fn join(&self, buffers: &[Bytes], _: &[NewInner], _: &mut Scratch) -> CodecResult<JoinedObject> {
-            Ok(JoinedObject { parts: buffers.to_vec(), is_empty: false })
+            Ok(JoinedObject::new(buffers.to_vec(), false))
         }
     }
 

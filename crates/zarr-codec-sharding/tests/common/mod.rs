@@ -38,7 +38,7 @@ impl Opening<'_> {
             Value::String(name) => Spec::named(name),
             other => {
                 let configuration = other["configuration"].as_object().cloned().unwrap_or_default();
-                Spec { configuration, ..Spec::named(other["name"].as_str().unwrap()) }
+                Spec::named(other["name"].as_str().unwrap()).configuration(configuration)
             }
         };
         let specs: Vec<Spec> = codecs.as_array().unwrap().iter().map(spec).collect();

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use zarr_traits::CodecErrorKind;
-use zarr_traits::codec::{Codec, CodecKind, Repr};
+use zarr_traits::codec::Repr;
 use zarr_traits::extension::{Note, Spec};
 use zarr_traits::serde_json::{Value, json};
 
@@ -53,11 +53,7 @@ fn ranks(bench: &Bench) -> impl Iterator<Item = usize> {
 /// Rule 3.
 pub(super) fn kind(bench: &Bench) -> Check {
     for repr in accepted(bench) {
-        let kind = match bench.build(&bench.subject.spec, &repr)?.0 {
-            Codec::ArrayArray(_) => CodecKind::ArrayArray,
-            Codec::ArrayBytes(_) => CodecKind::ArrayBytes,
-            Codec::BytesBytes(_) => CodecKind::BytesBytes,
-        };
+        let kind = bench.build(&bench.subject.spec, &repr)?.0.kind();
         let stated = bench.entry.kind();
         ensure!(kind == stated, "the entry states kind {stated:?}, but the codec has kind {kind:?}");
     }

@@ -55,7 +55,7 @@ impl Subject {
             panic!("the configuration of {name:?} must be an object, not {configuration}");
         };
         Self {
-            spec: Spec { configuration, ..Spec::named(name) },
+            spec: Spec::named(name).configuration(configuration),
             types: None,
             refused: Vec::new(),
             shapes: None,

@@ -100,15 +100,13 @@ impl Elementwise {
             }
             PieceDecode::Chain(inner) => {
                 let chain = Arc::new(ElementwisePart { chain: inner.chain.clone(), codecs });
-                PieceDecode::Chain(Box::new(InnerPart { chain, ..*inner }))
+                PieceDecode::Chain(Box::new(inner.chain(chain)))
             }
-            PieceDecode::Strided { strides, swap } => PieceDecode::Chain(Box::new(InnerPart {
-                number: Dims::new(),
-                chain: Arc::new(ElementwisePart { chain: Arc::new(StridedPart { strides, swap }), codecs }),
-                chunk: piece.shape.clone(),
-                part: Region::whole(&piece.shape),
-                order: None,
-            })),
+            PieceDecode::Strided { strides, swap } => PieceDecode::Chain(Box::new(InnerPart::new(
+                Arc::new(ElementwisePart { chain: Arc::new(StridedPart { strides, swap }), codecs }),
+                piece.shape.clone(),
+                Region::whole(&piece.shape),
+            ))),
             job => {
                 let message = format!("this version does not support {job:?}");
                 return Err(CodecError::new(CodecErrorKind::Unsupported, message));

@@ -45,7 +45,7 @@ impl<'a> BackOff<'a> {
     fn next(&self, clock: &dyn Clock) -> Duration {
         let first = match self.storage.capabilities().drive {
             Drive::Inline => LOCAL,
-            Drive::Remote { .. } => REMOTE,
+            _ => REMOTE,
         };
         let took = self.begun.map_or(Duration::ZERO, |begun| clock.now().saturating_sub(begun));
         let most = (first * (1 << self.lost.min(7)).min(100)).max(took).min(LONGEST);

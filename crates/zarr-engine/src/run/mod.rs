@@ -53,9 +53,9 @@ pub async fn run<C: Cells>(cells: &Arc<C>, place: &Place) -> Result<(), C::Error
     let work = async {
         match place.storage.capabilities().drive {
             _ if run.sizes.cells == 0 => Ok(()),
-            Drive::Remote { .. } => remote(run).await,
             Drive::Inline if stays => alone(run).await,
             Drive::Inline => local(run).await,
+            _ => remote(run).await,
         }
     };
     match &place.progress {

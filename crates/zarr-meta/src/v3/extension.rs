@@ -131,7 +131,8 @@ impl Extension {
             Some(serde_json::Value::Object(members)) => members,
             _ => serde_json::Map::new(),
         };
-        Ok(Spec { name: self.name.clone(), configuration, must_understand: self.must_understand() })
+        let spec = Spec::named(self.name.clone()).configuration(configuration);
+        Ok(spec.must_understand(self.must_understand()))
     }
 
     /// Returns `must_understand` if the document has it.

@@ -163,6 +163,7 @@ fn values_read_into_a_buffer_are_kept_as_well() {
         Ok::<_, StoreError>(match buffer.into_stored() {
             Stored::Memory { memory, len } => (memory.as_ptr() == address, memory[..len].to_vec()),
             Stored::Shared { parts, .. } => (false, parts.concat()),
+            _ => panic!("neither memory of the reader nor of the store"),
         })
     };
     let parts = |first: Range<usize>, second: Range<usize>| [&value[first], &value[second]].concat();

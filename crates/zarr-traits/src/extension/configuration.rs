@@ -71,14 +71,12 @@ impl<'a> Configuration<'a> {
 
     /// Adds the notes of an extension at `place`.
     pub(super) fn take_notes(&mut self, place: &str, notes: Vec<Note>) {
-        self.notes.extend(
-            notes.into_iter().map(|note| Note { pointer: format!("{place}{}", note.pointer), ..note }),
-        );
+        self.notes.extend(notes.into_iter().map(|note| note.below(place)));
     }
 
     /// Records an accepted deviation of a given kind in `member`.
     pub fn note_as(&mut self, kind: NoteKind, member: &str, message: impl Into<String>) {
-        self.notes.push(Note { kind, pointer: pointer(member), message: message.into() });
+        self.notes.push(Note::new(kind, pointer(member), message));
     }
 
     /// Returns a required integer inside `range`.

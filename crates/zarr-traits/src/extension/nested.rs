@@ -72,7 +72,7 @@ impl Configuration<'_> {
         if !must_understand {
             let message = "must_understand: false has no meaning here, ignored".to_owned();
             let pointer = "/must_understand".to_owned();
-            notes.push(Note { kind: NoteKind::MeaninglessWaiver, pointer, message });
+            notes.push(Note::new(NoteKind::MeaninglessWaiver, pointer, message));
         }
         notes.extend(more);
         self.take_notes(&place, notes);
@@ -113,7 +113,7 @@ fn extension(item: &Value, what: &str, here: &str, notes: &mut Vec<Note>) -> Cod
         if !matches!(key.as_str(), "name" | "configuration" | "must_understand") {
             let pointer = format!("{here}/{}", escape(key));
             let message = format!("unknown member {key:?}, ignored");
-            notes.push(Note { kind: NoteKind::UnknownMember, pointer, message });
+            notes.push(Note::new(NoteKind::UnknownMember, pointer, message));
         }
     }
     Ok(Spec { name: name.clone(), configuration, must_understand })

@@ -22,6 +22,7 @@ pub enum NoteKind {
 
 /// A deviation from the specification that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Note {
     /// The kind of deviation.
     pub kind: NoteKind,
@@ -32,11 +33,22 @@ pub struct Note {
 }
 
 impl Note {
+    /// Returns a note of this kind. `pointer` is a JSON pointer to the deviation, `message` says how it was read.
+    pub fn new(kind: NoteKind, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind, pointer: pointer.into(), message: message.into() }
+    }
+
+    /// Returns the note with its pointer below `place`, a JSON pointer to what it was relative to.
+    #[must_use]
+    pub fn below(self, place: &str) -> Self {
+        Self { pointer: format!("{place}{}", self.pointer), ..self }
+    }
+
     /// Returns the note that an extension was named by `used`, an old name of `name`, or `None` if both are equal.
     /// `place` is a JSON pointer to the extension.
     pub fn alias(used: &str, name: &str, place: &str) -> Option<Self> {
         let message = format!("{used:?} is an old name of {name:?}");
-        (used != name).then(|| Self { kind: NoteKind::Alias, pointer: format!("{place}/name"), message })
+        (used != name).then(|| Self::new(NoteKind::Alias, format!("{place}/name"), message))
     }
 }
 

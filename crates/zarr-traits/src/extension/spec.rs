@@ -6,6 +6,7 @@ use crate::error::{CodecError, CodecResult};
 
 /// An extension object of a metadata document, at any of the five extension points.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Spec {
     /// The name.
     pub name: String,
@@ -30,6 +31,18 @@ impl Spec {
     pub fn with(mut self, member: impl Into<String>, value: impl Into<Value>) -> Self {
         self.configuration.insert(member.into(), value.into());
         self
+    }
+
+    /// Sets all members of the configuration.
+    #[must_use]
+    pub fn configuration(self, configuration: Map<String, Value>) -> Self {
+        Self { configuration, ..self }
+    }
+
+    /// Sets `must_understand`. Without it a reader that does not know the extension may skip it.
+    #[must_use]
+    pub fn must_understand(self, must_understand: bool) -> Self {
+        Self { must_understand, ..self }
     }
 
     /// Builds an extension with the members of the object `configuration`.

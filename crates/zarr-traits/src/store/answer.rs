@@ -188,6 +188,7 @@ pub enum Outcome {
 
 /// The answer of a store that was asked to copy an object by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 #[must_use]
 pub enum Copied {
     /// The copy is there.

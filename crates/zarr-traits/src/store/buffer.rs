@@ -33,6 +33,7 @@ pub struct ReadBuffer {
 }
 
 /// The content of a [`ReadBuffer`] after a read.
+#[non_exhaustive]
 pub enum Stored {
     /// The first `len` bytes of `memory`: all ranges, one after the other.
     Memory {

@@ -72,6 +72,7 @@ impl Capabilities {
 
 /// Where the futures of a store may be polled. A wrong value only makes reads slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Drive {
     /// The futures do their work while they are polled (a file system, memory). The engine polls them on its workers.
     Inline,

@@ -9,7 +9,8 @@ use zarr_engine::run::caught;
 use zarr_strided::Dims;
 use zarr_strided::to_usize;
 use zarr_traits::{
-    Buffer, ByteRange, CodecError, CodecErrorKind, Fetching, Key, Region, Scratch, Span, StoreError, Version,
+    Buffer, ByteRange, CodecError, CodecErrorKind, Fetching, Key, Region, Scratch, Span, StoreError,
+    StoreErrorKind, Version,
     codec::EncodedSize,
     partial::{ChunkRead, Piece, PieceDecode},
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion, Stored},
@@ -313,6 +314,10 @@ impl Core {
         let loaded = match buffer.into_stored() {
             Stored::Memory { memory, len } => Loaded::Scratch(Buffer::of(memory, len)),
             Stored::Shared { parts, memory } => Loaded::Bytes(parts, Buffer::of(memory, 0)),
+            _ => {
+                let message = "this version does not support the memory that the store shares";
+                return Err(StoreError::new(StoreErrorKind::Unsupported, message));
+            }
         };
         match (meta, scratch) {
             (Some(meta), _) => return Ok(Some((loaded, meta))),

@@ -56,7 +56,7 @@ impl<'a> Values<'a> {
     pub(super) fn selected(&self) -> SelectedPart {
         let around = self.plan.around(self.cell);
         match self.plan.is_steps() {
-            true => SelectedPart { part: around, steps: self.plan.steps() },
+            true => SelectedPart::new(around, self.plan.steps()),
             false => SelectedPart::all(self.core.around(&around)),
         }
     }
