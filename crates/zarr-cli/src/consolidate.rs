@@ -110,7 +110,7 @@ fn check(target: &Target, as_json: bool, checked: Option<Vec<Difference>>) -> Ou
                 let what = match difference {
                     Difference::Missing(_) => "missing",
                     Difference::Gone(_) => "gone",
-                    Difference::Changed(_) => "changed",
+                    _ => "changed",
                 };
                 json::object([("path", difference.path().into()), ("difference", what.into())])
             };

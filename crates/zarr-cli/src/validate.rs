@@ -318,7 +318,7 @@ pub(crate) fn differs(difference: &Difference) -> String {
     match difference {
         Difference::Missing(_) => format!("{node} is missing in the consolidated metadata"),
         Difference::Gone(_) => format!("{node} is in the consolidated metadata, and not in the store"),
-        Difference::Changed(_) => format!("{node} differs in the consolidated metadata"),
+        _ => format!("{node} differs in the consolidated metadata"),
     }
 }
 

@@ -53,7 +53,9 @@ impl Layout {
             }
             chunks => chunks.as_ref().and_then(Lengths::shape).map(<[u64]>::to_vec),
         };
-        Ok(Members2 { chunks, fill_value, ..self.old.clone() })
+        let mut members = self.old.clone();
+        (members.chunks, members.fill_value) = (chunks, fill_value);
+        Ok(members)
     }
 }
 

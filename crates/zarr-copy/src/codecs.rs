@@ -41,8 +41,8 @@ fn old(text: &str) -> Result<Members2, String> {
         let message = "expected {\"compressor\": …, \"filters\": …} for format 2, found the member";
         return Err(format!("{message} {:?}", member.name_lossy()));
     }
-    let member = |name: &str| Some(object.get(name).unwrap_or_else(|| None::<bool>.into()));
-    Ok(Members2 { compressor: member("compressor"), filters: member("filters"), ..Members2::default() })
+    let member = |name: &str| object.get(name).unwrap_or_else(|| None::<bool>.into());
+    Ok(Members2::default().compressor(member("compressor")).filters(member("filters")))
 }
 
 fn from_json(text: &str) -> Result<Vec<Extension>, String> {

@@ -124,7 +124,7 @@ pub(crate) fn candidates(
         let note = match if format == Format::V3 { listed(name) } else { ListedName::Node } {
             ListedName::Node => None,
             ListedName::Odd(note) => Some(note),
-            ListedName::Never => return None,
+            _ => return None,
         };
         Some(Name { prefix, note, format })
     })

@@ -2,6 +2,7 @@
 
 /// The weight of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Severity {
     /// Valid, but unwise: some implementation cannot read it, or reads it wrongly.
     Warning,

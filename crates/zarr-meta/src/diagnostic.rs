@@ -11,6 +11,7 @@ use crate::error::{MetaError, MetaErrorKind, MetaResult};
 
 /// A reported deviation or piece of advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The code of the diagnostic. Codes stay the same between releases.
     pub code: Code,

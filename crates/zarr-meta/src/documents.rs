@@ -6,6 +6,7 @@ use zarr_traits::Bytes;
 
 /// The version of the Zarr format that the documents of a node follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// Version 1: one array in a store, read-only.
     V1,

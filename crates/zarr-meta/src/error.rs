@@ -28,6 +28,7 @@ pub enum MetaErrorKind {
 
 /// A place in the text of a document. Lines and columns count from 1, bytes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TextPosition {
     /// The line number, from 1.
     pub line: usize,

@@ -15,11 +15,12 @@ use crate::v2::{self, Dtype, codecs, tolerated};
 /// use serde_json::json;
 ///
 /// let meta = ArrayMeta::builder_v2([1000], Extension::new("float32")).chunks([100]).build()?;
-/// let zlib = Members2 { compressor: Some(json!({ "id": "zlib", "level": 5 }).into()), ..Members2::default() };
+/// let zlib = Members2::default().compressor(json!({ "id": "zlib", "level": 5 }));
 /// assert_eq!(meta.with_members2(&zlib)?.document().codecs().len(), 2);
 /// # Ok::<(), zarr_meta::MetaError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Members2 {
     /// The shape of a chunk.
     pub chunks: Option<Vec<u64>>,
@@ -34,6 +35,44 @@ pub struct Members2 {
     pub compressor: Option<Value>,
     /// The fill value, or null.
     pub fill_value: Option<Value>,
+}
+
+impl Members2 {
+    /// Sets the shape of a chunk.
+    #[must_use]
+    pub fn chunks(self, chunks: impl Into<Vec<u64>>) -> Self {
+        Self { chunks: Some(chunks.into()), ..self }
+    }
+
+    /// Sets the data type with its byte order.
+    #[must_use]
+    pub fn dtype(self, dtype: impl Into<Value>) -> Self {
+        Self { dtype: Some(dtype.into()), ..self }
+    }
+
+    /// Sets the order of the elements in a chunk: `"C"` or `"F"`.
+    #[must_use]
+    pub fn order(self, order: impl Into<Value>) -> Self {
+        Self { order: Some(order.into()), ..self }
+    }
+
+    /// Sets the list of filters, or null.
+    #[must_use]
+    pub fn filters(self, filters: impl Into<Value>) -> Self {
+        Self { filters: Some(filters.into()), ..self }
+    }
+
+    /// Sets the compressor, or null.
+    #[must_use]
+    pub fn compressor(self, compressor: impl Into<Value>) -> Self {
+        Self { compressor: Some(compressor.into()), ..self }
+    }
+
+    /// Sets the fill value, or null.
+    #[must_use]
+    pub fn fill_value(self, fill_value: impl Into<Value>) -> Self {
+        Self { fill_value: Some(fill_value.into()), ..self }
+    }
 }
 
 impl ArrayMeta {

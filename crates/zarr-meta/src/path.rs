@@ -42,6 +42,7 @@ pub fn check_new_path(path: &str) -> MetaResult<String> {
 
 /// How a reader treats a name that a store lists below a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ListedName {
     /// An ordinary name: a node, if it has a document.
     Node,

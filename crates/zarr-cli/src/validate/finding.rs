@@ -52,8 +52,8 @@ pub(super) enum Weight {
 impl From<Severity> for Weight {
     fn from(severity: Severity) -> Self {
         match severity {
-            Severity::Error => Self::Error,
             Severity::Warning => Self::Warning,
+            _ => Self::Error,
         }
     }
 }
@@ -208,7 +208,7 @@ impl Finding {
 
 impl From<Diagnostic> for Finding {
     fn from(d: Diagnostic) -> Self {
-        let Diagnostic { code, pointer, message } = d;
+        let Diagnostic { code, pointer, message, .. } = d;
         Self {
             weight: code.severity().into(),
             title: code.title(),

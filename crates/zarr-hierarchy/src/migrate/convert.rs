@@ -29,7 +29,7 @@ pub(super) fn convert(place: &Place, options: &MigrateOptions) -> Option<Convert
     match if name.is_empty() { ListedName::Node } else { listed(name) } {
         ListedName::Node => {}
         ListedName::Odd(note) => notes.push(note.to_string()),
-        ListedName::Never => {
+        _ => {
             let mut all = vec![unsupported("format 3 does not allow this name for a node")];
             all.extend(converted.err().into_iter().flatten());
             return Some(Err(all));

@@ -72,7 +72,10 @@ impl RemoveOptions {
         let other = match format {
             Format::V3 => Format::V2,
             Format::V2 => Format::V3,
-            Format::V1 => return Err(HierarchyError::invalid("documents of format 1 are not removed")),
+            other => {
+                let message = format!("documents of format {other} are not removed");
+                return Err(HierarchyError::invalid(message));
+            }
         };
         let at_once = self.at_once.unwrap_or_else(|| node::at_once(&storage));
         let levels = survey(&storage, prefix, Format::V2, &self.limits, at_once).await?;

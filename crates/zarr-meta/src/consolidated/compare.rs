@@ -6,6 +6,7 @@ use crate::json::{Object, Value, ValueKind};
 
 /// A difference between consolidated metadata and the stored documents of a node. Paths are relative to the group.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Difference {
     /// The node is stored, but not in the consolidated metadata: readers do not see it.
     Missing(String),

@@ -46,6 +46,7 @@ pub fn is_document(name: &str) -> bool {
 
 /// The form of consolidated metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConsolidatedForm {
     /// Format 3: the member `consolidated_metadata` of a group.
     Inline,

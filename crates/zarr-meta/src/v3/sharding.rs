@@ -41,6 +41,7 @@ pub struct Sharding {
 
 /// The place of the index in a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum IndexLocation {
     /// Before the inner chunks.
     Start,
