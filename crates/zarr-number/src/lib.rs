@@ -198,6 +198,7 @@ impl Real {
 
 /// Why a type cannot represent a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Beyond {
     /// It is larger than the largest number of the type.
     Above,

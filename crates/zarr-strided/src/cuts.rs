@@ -52,6 +52,7 @@ struct Run {
 
 /// The elements of a dimension that are in one interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CutPiece {
     /// The number of the interval, counted from position 0.
     pub interval: u64,
