@@ -169,7 +169,7 @@ impl Cells for Counted {
 
     fn sizes(&self) -> Sizes {
         let Kind { cells, expected, .. } = self.kind;
-        Sizes { cells, bytes: 10 * cells, is_small: false, shares: true, expected, stores: true }
+        Sizes::new(cells, 10 * cells).shares(true).expected(expected).stores(true)
     }
 
     fn cell(self: &Arc<Self>, number: u64) -> One {
@@ -256,7 +256,8 @@ fn places() -> Vec<Place> {
         let storage = Storage::from(Unused(drive));
         assert!(clock::set(&storage, Arc::new(Fast)));
         let gate = gate(&storage);
-        Place { storage, gate, pool: pool.clone(), progress: Some(Progress::new()), may_block }
+        let progress = Some(Progress::new());
+        Place::new(storage, gate).pool(pool.clone()).progress(progress).may_block(may_block)
     };
     let all = drives.iter().flat_map(|drive| pools.iter().map(move |pool| (*drive, pool)));
     all.flat_map(|(drive, pool)| [true, false].map(|may_block| place(drive, pool, may_block))).collect()
@@ -340,7 +341,7 @@ fn a_cancellation_drops_requests_that_wait() {
     for place in places().into_iter().filter(is_remote) {
         for blocks in [1, 4] {
             let progress = Progress::new();
-            let place = Place { progress: Some(progress.clone()), ..place.clone() };
+            let place = place.clone().progress(Some(progress.clone()));
             let kind = Kind { waits: true, blocks, ..PLAIN };
             let attempts = (0..kind.cells).map(|_| AtomicU64::new(0)).collect();
             let cells = Arc::new(Counted { kind, steps: Steps::default(), attempts });

@@ -62,13 +62,10 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn place(&self) -> Place {
-        Place {
-            storage: self.storage.clone(),
-            gate: self.gate.clone(),
-            pool: self.cpu.pool().cloned(),
-            progress: self.progress.clone(),
-            may_block: self.may_block,
-        }
+        Place::new(self.storage.clone(), self.gate.clone())
+            .pool(self.cpu.pool().cloned())
+            .progress(self.progress.clone())
+            .may_block(self.may_block)
     }
 
     /// Returns a heap of at most `limit` bytes for the contents of one read or write, or `None` for fixed-size

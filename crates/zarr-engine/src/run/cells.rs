@@ -35,6 +35,7 @@ pub trait Cells: Send + Sync + 'static {
 
 /// The approximate sizes of a read or a write.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Sizes {
     /// The number of cells.
     pub cells: u64,
@@ -48,6 +49,39 @@ pub struct Sizes {
     pub expected: u64,
     /// Whether [`store`](Cell::store) makes requests.
     pub stores: bool,
+}
+
+impl Sizes {
+    /// Returns the sizes of this number of cells with selected elements of `bytes` in all. A fetch is expected to read as
+    /// much as a cell selects. The work has no parts, and nothing is stored.
+    pub fn new(cells: u64, bytes: u64) -> Self {
+        let expected = bytes / cells.max(1);
+        Self { cells, bytes, is_small: false, shares: false, expected, stores: false }
+    }
+
+    /// Sets whether handing cells to other threads would cost more than it gains.
+    #[must_use]
+    pub fn is_small(self, is_small: bool) -> Self {
+        Self { is_small, ..self }
+    }
+
+    /// Sets whether the work of a cell may have parts.
+    #[must_use]
+    pub fn shares(self, shares: bool) -> Self {
+        Self { shares, ..self }
+    }
+
+    /// Sets the expected size of a fetch, in bytes.
+    #[must_use]
+    pub fn expected(self, expected: u64) -> Self {
+        Self { expected, ..self }
+    }
+
+    /// Sets whether [`store`](Cell::store) makes requests.
+    #[must_use]
+    pub fn stores(self, stores: bool) -> Self {
+        Self { stores, ..self }
+    }
 }
 
 /// A cell on its way: held, fetched, worked on in parts and then as a whole, stored. It keeps what one step leaves for the
@@ -106,6 +140,7 @@ pub trait Cell: Send + Sync + Sized + 'static {
 
 /// How an attempt at a cell ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Attempt {
     /// The cell is done.
     Done,

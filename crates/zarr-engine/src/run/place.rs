@@ -11,6 +11,7 @@ use crate::lock::Gate;
 
 /// The place where cells run.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Place {
     /// The storage of the chunks.
     pub storage: Storage,
@@ -25,6 +26,29 @@ pub struct Place {
 }
 
 impl Place {
+    /// Returns the calling thread or the awaiting task alone, which must not block. Nothing is counted.
+    pub fn new(storage: Storage, gate: Gate) -> Self {
+        Self { storage, gate, pool: None, progress: None, may_block: false }
+    }
+
+    /// Sets the threads, if there are any.
+    #[must_use]
+    pub fn pool(self, pool: Option<Arc<dyn Spawn>>) -> Self {
+        Self { pool, ..self }
+    }
+
+    /// Sets what counts the work and can cancel it.
+    #[must_use]
+    pub fn progress(self, progress: Option<Progress>) -> Self {
+        Self { progress, ..self }
+    }
+
+    /// Sets whether the calling thread may do work.
+    #[must_use]
+    pub fn may_block(self, may_block: bool) -> Self {
+        Self { may_block, ..self }
+    }
+
     /// Fails if the call is cancelled.
     pub(super) fn check(&self) -> Result<(), Stop> {
         self.progress.as_ref().map_or(Ok(()), Progress::check)

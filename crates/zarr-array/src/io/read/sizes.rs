@@ -26,5 +26,5 @@ pub(super) fn sizes(core: &Core, joint: &Joint, bytes: u64) -> Sizes {
     // A chunk without inner chunks is decoded by one thread.
     let is_alone = cells <= 1 && inner.is_none() || cells <= 2 && plain;
     let is_small = tiles <= 1 || decoded < SMALL || is_alone;
-    Sizes { cells, bytes, is_small, shares: inner.is_some(), expected, stores: false }
+    Sizes::new(cells, bytes).is_small(is_small).shares(inner.is_some()).expected(expected)
 }

@@ -98,14 +98,11 @@ impl Cells for Write {
             }
             None => cells <= 1,
         };
-        run::Sizes {
-            cells,
-            bytes: self.core.bytes_of(&self.plan.shape()),
-            is_small,
-            shares: self.core.has_inner(),
-            expected: self.plan.largest_chunk().saturating_mul(self.core.size as u64),
-            stores: true,
-        }
+        run::Sizes::new(cells, self.core.bytes_of(&self.plan.shape()))
+            .is_small(is_small)
+            .shares(self.core.has_inner())
+            .expected(self.plan.largest_chunk().saturating_mul(self.core.size as u64))
+            .stores(true)
     }
 
     fn cell(self: &Arc<Self>, number: u64) -> WriteCell {
