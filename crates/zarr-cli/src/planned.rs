@@ -108,7 +108,7 @@ fn node(node: &PlannedNode) -> Object {
     let state = match node.state {
         MigrationState::Changes => "changes",
         MigrationState::Done => "done",
-        MigrationState::Blocked => "blocked",
+        _ => "blocked",
     };
     object([
         ("path", (&node.path).into()),

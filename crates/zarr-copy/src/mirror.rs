@@ -279,11 +279,11 @@ impl Mirror {
             };
             let sum = &mut compared.sum;
             progress(&below, size);
-            let moved = Moved { objects: 1, bytes: size };
+            let moved = Moved::new(1, size);
             match is {
-                Is::New => add(&mut sum.new, moved),
-                Is::Changed => add(&mut sum.changed, moved),
-                Is::Unchanged => add(&mut sum.unchanged, moved),
+                Is::New => sum.new += moved,
+                Is::Changed => sum.changed += moved,
+                Is::Unchanged => sum.unchanged += moved,
             }
             if let Some(bytes) = bytes {
                 compared.nodes.add(&below, &bytes);
@@ -340,7 +340,7 @@ impl Mirror {
     async fn amount(&self, others: &[Other]) -> CopyResult<Moved> {
         let mut sum = Moved::default();
         for (_, there) in others {
-            add(&mut sum, Moved { objects: 1, bytes: size(&self.there, there).await? });
+            sum += Moved::new(1, size(&self.there, there).await?);
         }
         Ok(sum)
     }
@@ -393,11 +393,6 @@ async fn get(storage: &Storage, key: &Key, limit: u64) -> CopyResult<Option<Byte
 fn folder(key: &Key) -> CopyResult<Prefix> {
     let text = key.as_str();
     Ok(Prefix::new(&text[..text.len() - key.name().len()])?)
-}
-
-fn add(sum: &mut Moved, more: Moved) {
-    sum.objects += more.objects;
-    sum.bytes += more.bytes;
 }
 
 fn failed(e: TransferError) -> CopyError {

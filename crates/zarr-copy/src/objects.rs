@@ -123,8 +123,7 @@ async fn each(
     let mut all = pin!(pairs.map(one).buffer_unordered(at_once));
     while let Some((key, moved)) = all.try_next().await? {
         done(&key);
-        sum.objects += moved.objects;
-        sum.bytes += moved.bytes;
+        sum += moved;
         pause().await;
     }
     Ok(sum)

@@ -117,10 +117,10 @@ async fn copy_at(
     let way = Way { transfer: options.transfer(from, to), source, target };
     let mut moved = way.take(&stages.objects).await?;
     for documents in &stages.documents {
-        moved = sum(moved, way.take(documents).await?);
+        moved += way.take(documents).await?;
     }
     let own = last(from, to, target, &stages.own.key).await.map_err(at_target)?;
-    moved = sum(moved, way.take(&stages.consolidated).await?);
+    moved += way.take(&stages.consolidated).await?;
     let documents: Vec<&Listed> = stages.documents.iter().flatten().copied().chain([stages.own]).collect();
     let nodes = documents.iter().map(|document| self::moved(source, target, &document.key.parent()));
     created.extend(nodes.collect::<HierarchyResult<Vec<_>>>()?);
@@ -240,10 +240,6 @@ impl Way<'_> {
             e => HierarchyError::invalid(e.to_string()),
         })
     }
-}
-
-fn sum(a: Moved, b: Moved) -> Moved {
-    Moved { objects: a.objects + b.objects, bytes: a.bytes + b.bytes }
 }
 
 /// Returns the place at the destination of a prefix below the source.

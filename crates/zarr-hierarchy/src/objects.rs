@@ -2,6 +2,7 @@
 //! command that copies arrays; other programs call [`copy`](crate::copy()).
 
 use std::fmt;
+use std::ops::AddAssign;
 
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use zarr_array::traits::store::{Copied, List, Listed, Op, Put, PutMode};
@@ -21,11 +22,26 @@ pub struct Transfer {
 
 /// The number of transferred or compared objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Moved {
     /// The number of objects, without those that were deleted meanwhile.
     pub objects: u64,
     /// The sum of their sizes.
     pub bytes: u64,
+}
+
+impl Moved {
+    /// Returns this number of objects, whose sizes are `bytes` in all.
+    pub const fn new(objects: u64, bytes: u64) -> Self {
+        Self { objects, bytes }
+    }
+}
+
+impl AddAssign for Moved {
+    fn add_assign(&mut self, more: Self) {
+        self.objects += more.objects;
+        self.bytes += more.bytes;
+    }
 }
 
 /// The reason why a transfer ended.
@@ -120,8 +136,7 @@ impl Transfer {
         let mut sizes = std::pin::pin!(pairs.map(one).buffer_unordered(self.at_once));
         while let Some((key, size)) = sizes.try_next().await? {
             done(&key);
-            sum.objects += u64::from(size.is_some());
-            sum.bytes += size.unwrap_or(0);
+            sum += Moved::new(size.is_some().into(), size.unwrap_or(0));
         }
         Ok(sum)
     }

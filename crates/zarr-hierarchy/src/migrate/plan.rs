@@ -46,6 +46,7 @@ pub struct PlannedNode {
 
 /// The planned change of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MigrationState {
     /// Its documents change.
     Changes,
