@@ -4,7 +4,7 @@ use zarr_array::meta::consolidated::{ConsolidatedForm, ConsolidatedIndex};
 use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta, Sink, Strict};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{Diagnostic, Format, Registry, Storage, node};
-use zarr_store::Consolidated;
+use zarr_store::{Consolidated, KnownDocuments};
 
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
@@ -34,7 +34,8 @@ impl GroupOptions {
                         DocumentName::of(key.name()).is_some_and(|name| name.format() == Format::V2)
                     },
                 };
-                let (storage, layer) = Consolidated::over(&storage, prefix.clone(), known, covers);
+                let known = KnownDocuments::new(prefix.clone(), known, covers);
+                let (storage, layer) = Consolidated::over(&storage, known);
                 (storage, Some(layer))
             }
         };

@@ -37,6 +37,7 @@ pub struct FetchStore(Arc<Settings>);
 
 /// Whether the browser sends its cookies and its stored credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Credentials {
     /// Never.
     Omit,

@@ -19,7 +19,14 @@ use answer::Answered;
 use shelf::{Found, Is, News, Shelf};
 
 /// The options of a cache.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use zarr_store::CacheOptions;
+/// let options = CacheOptions::default().budget(1 << 30).max_age(Duration::from_secs(60));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheOptions {
     /// The most memory of the cache in bytes, with keys and bookkeeping. Default: 256 MiB.
     pub budget: u64,
@@ -35,6 +42,32 @@ pub struct CacheOptions {
 impl Default for CacheOptions {
     fn default() -> Self {
         Self { budget: 256 << 20, largest: 16 << 20, max_age: None, absent: true }
+    }
+}
+
+impl CacheOptions {
+    /// Sets the most memory of the cache, in bytes.
+    #[must_use]
+    pub fn budget(self, budget: u64) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// Sets the size of the largest value, or range of a value, that is kept, in bytes.
+    #[must_use]
+    pub fn largest(self, largest: u64) -> Self {
+        Self { largest, ..self }
+    }
+
+    /// Sets the time after which an object is read again; `None` means never.
+    #[must_use]
+    pub fn max_age(self, max_age: impl Into<Option<Duration>>) -> Self {
+        Self { max_age: max_age.into(), ..self }
+    }
+
+    /// Sets whether the absence of an object is kept.
+    #[must_use]
+    pub fn absent(self, absent: bool) -> Self {
+        Self { absent, ..self }
     }
 }
 

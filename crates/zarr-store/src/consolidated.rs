@@ -21,11 +21,12 @@ use zarr_traits::{
 /// Rules: [consolidated metadata](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/consolidated.md).
 ///
 /// ```
-/// # use zarr_store::{Consolidated, MemoryStore};
+/// # use zarr_store::{Consolidated, KnownDocuments, MemoryStore};
 /// # use zarr_traits::{Key, Prefix, Storage, block_on};
-/// let known = [(Key::new("a/zarr.json")?, "{}".into())];
 /// let store = Storage::from(MemoryStore::new());
-/// let (storage, layer) = Consolidated::over(&store, Prefix::root(), known, |key| key.name() == "zarr.json");
+/// let known = [(Key::new("a/zarr.json")?, "{}".into())];
+/// let known = KnownDocuments::new(Prefix::root(), known, |key| key.name() == "zarr.json");
+/// let (storage, layer) = Consolidated::over(&store, known);
 /// assert!(block_on(storage.get(&Key::new("a/zarr.json")?, 100))?.is_some());
 /// assert_eq!(layer.children(&Prefix::root())?, [Prefix::new("a/")?]);
 /// # Ok::<(), zarr_traits::StoreError>(())
@@ -52,18 +53,41 @@ enum Known {
     Deleted,
 }
 
-impl Consolidated {
-    /// Returns `storage` with all keys below `prefix` that `covers` accepts answered from `documents`, and the layer
-    /// itself. Locks, thread pool and limits in flight are those of `storage`.
-    pub fn over(
-        storage: &Storage,
+/// All documents of a part of a store, for [`Consolidated::over`].
+#[derive(Clone)]
+pub struct KnownDocuments {
+    prefix: Prefix,
+    covers: fn(&Key) -> bool,
+    documents: Documents,
+}
+
+impl KnownDocuments {
+    /// Returns the documents that answer all keys below `prefix` that `covers` accepts.
+    pub fn new(
         prefix: Prefix,
         documents: impl IntoIterator<Item = (Key, Bytes)>,
         covers: fn(&Key) -> bool,
-    ) -> (Storage, Self) {
+    ) -> Self {
         let known = documents.into_iter().map(|(key, bytes)| (key.into(), Known::Is(bytes)));
-        let documents = Arc::new(RwLock::new(known.collect()));
-        let layer = Self { storage: storage.clone(), prefix, covers, documents };
+        Self { prefix, covers, documents: known.collect() }
+    }
+}
+
+impl fmt::Debug for KnownDocuments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KnownDocuments")
+            .field("prefix", &self.prefix)
+            .field("documents", &self.documents.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Consolidated {
+    /// Returns `storage` with the covered keys answered from `known`, and the layer itself. Locks, thread pool and limits
+    /// in flight are those of `storage`.
+    pub fn over(storage: &Storage, known: KnownDocuments) -> (Storage, Self) {
+        let KnownDocuments { prefix, covers, documents } = known;
+        let layer = Self { storage: storage.clone(), prefix, covers, documents: Arc::new(documents.into()) };
         (storage.overlay(layer.clone()), layer)
     }
 
@@ -190,8 +214,8 @@ mod tests {
         block_on(store.put(&key("a/c/0"), "chunk")).unwrap();
         let known =
             ["a", "a/x", "a-b", "i/j"].map(|n| (key(&format!("{n}/zarr.json")), Bytes::from("known")));
-        let (storage, layer) =
-            Consolidated::over(&store, Prefix::root(), known, |key| key.name() == "zarr.json");
+        let known = KnownDocuments::new(Prefix::root(), known, |key| key.name() == "zarr.json");
+        let (storage, layer) = Consolidated::over(&store, known);
         (storage, layer, counting)
     }
 
@@ -249,7 +273,8 @@ mod tests {
     fn documents_outside_the_prefix_are_read_from_the_store() {
         let store = Storage::from(MemoryStore::new());
         block_on(store.put(&key("b/zarr.json"), "real")).unwrap();
-        let (storage, _) = Consolidated::over(&store, Prefix::new("a/").unwrap(), [], |_| true);
+        let known = KnownDocuments::new(Prefix::new("a/").unwrap(), [], |_| true);
+        let (storage, _) = Consolidated::over(&store, known);
         assert!(block_on(storage.get(&key("b/zarr.json"), u64::MAX)).unwrap().is_some());
     }
 }

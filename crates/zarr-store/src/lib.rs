@@ -18,7 +18,7 @@ mod url;
 pub mod zip;
 
 pub use cache::{CacheCounts, CacheOptions, Cached};
-pub use consolidated::Consolidated;
+pub use consolidated::{Consolidated, KnownDocuments};
 pub use durability::Durability;
 pub use location::{
     Access, OpenAdapter, OpenRoot, OpenRootShared, PathEncoding, Scheme, Schemes, names_of, split_node,

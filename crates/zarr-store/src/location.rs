@@ -28,6 +28,7 @@ pub struct Scheme {
 
 /// How paths stand in the URLs of a scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PathEncoding {
     /// Percent-encoded; they end at a `?`.
     Percent,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use zarr_conformance::instruments::{Counting, Fault, Faulty, Network, Simulated};
 use zarr_conformance::store::check;
 use zarr_store::Trace;
-use zarr_store::{CacheOptions, Cached, Consolidated, MemoryStore, Prefixed, Traced};
+use zarr_store::{CacheOptions, Cached, Consolidated, KnownDocuments, MemoryStore, Prefixed, Traced};
 use zarr_traits::{Key, Prefix, Storage};
 
 fn memory() -> Storage {
@@ -33,15 +33,15 @@ fn counting() {
 #[test]
 fn consolidated() {
     for covers in [|_: &Key| true, |key: &Key| key.name() == "zarr.json", |_: &Key| false] {
-        check(|| Consolidated::over(&memory(), Prefix::root(), [], covers).0).unwrap();
+        check(|| Consolidated::over(&memory(), KnownDocuments::new(Prefix::root(), [], covers)).0).unwrap();
     }
 }
 
 #[test]
 fn cached() {
     let all = CacheOptions::default();
-    let small = CacheOptions { budget: 3000, largest: 1000, ..all.clone() };
-    let brief = CacheOptions { max_age: Some(Duration::ZERO), absent: false, ..all.clone() };
+    let small = all.clone().budget(3000).largest(1000);
+    let brief = all.clone().max_age(Duration::ZERO).absent(false);
     for options in [all, small, brief] {
         check(|| Cached::over(&memory(), options.clone()).0).unwrap();
     }
@@ -66,9 +66,10 @@ fn simulated() {
 type Layer = (&'static str, fn(&Storage) -> Storage);
 
 const LAYERS: [Layer; 7] = [
-    ("cache", |below| Cached::over(below, CacheOptions { budget: 20_000, ..CacheOptions::default() }).0),
+    ("cache", |below| Cached::over(below, CacheOptions::default().budget(20_000)).0),
     ("consolidated", |below| {
-        Consolidated::over(below, Prefix::root(), [], |key| key.name() == "zarr.json").0
+        let known = KnownDocuments::new(Prefix::root(), [], |key| key.name() == "zarr.json");
+        Consolidated::over(below, known).0
     }),
     ("count", |below| Counting::over(below).0),
     ("fault", |below| Faulty::over(below, |_, _| None).0),

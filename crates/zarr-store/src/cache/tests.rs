@@ -199,7 +199,7 @@ fn kept_bytes_count_towards_the_limit() {
 #[test]
 fn absent_keys_are_kept_if_the_option_says_so() {
     for absent in [true, false] {
-        let setup = Setup::new(CacheOptions { absent, ..CacheOptions::default() });
+        let setup = Setup::new(CacheOptions::default().absent(absent));
         let again = setup.cost(|| {
             assert!(setup.get("k").is_none() && setup.get("k").is_none());
             assert!(block_on(setup.storage.head(&key("k"))).unwrap().is_none());
@@ -302,21 +302,20 @@ fn parts_of_two_versions_are_never_one_answer() {
 
 #[test]
 fn old_values_are_read_again() {
-    let setup = Setup::new(CacheOptions { max_age: Some(Duration::ZERO), ..CacheOptions::default() });
+    let setup = Setup::new(CacheOptions::default().max_age(Duration::ZERO));
     assert!(setup.get("k").is_none());
     setup.put("k", "one");
     assert_eq!(setup.get("k").unwrap(), "one");
     setup.put("k", "two");
     assert_eq!(setup.get("k").unwrap(), "two");
-    let setup =
-        Setup::new(CacheOptions { max_age: Some(Duration::from_secs(3600)), ..CacheOptions::default() });
+    let setup = Setup::new(CacheOptions::default().max_age(Duration::from_secs(3600)));
     setup.put("k", "one");
     assert_eq!(setup.cost(|| assert_eq!(setup.get("k"), setup.get("k"))).0, 1);
 }
 
 #[test]
 fn memory_stays_within_the_budget_and_used_values_stay() {
-    let options = CacheOptions { budget: 10_000, largest: 3000, ..CacheOptions::default() };
+    let options = CacheOptions::default().budget(10_000).largest(3000);
     let setup = Setup::new(options);
     for i in 0..100 {
         setup.put(&format!("{i}"), vec![i; 1000]);
