@@ -72,8 +72,7 @@ impl Client {
             builder = builder.proxy(proxy);
         }
         let http = builder.build().map_err(|e| wrong(&e))?;
-        let (timeout, silence) = (Duration::from_secs(2), Duration::from_secs(1));
-        let brief = Retries { again: 0, timeout, silence, ..retries.clone() };
+        let brief = Retries { again: 0, timeout: Duration::from_secs(1), ..retries.clone() };
         let pace = Pace::new(access.in_flight.unwrap_or(START));
         Ok(Self(Arc::new(Inner { http, retries, brief, pace, trace: access.trace.clone() })))
     }
@@ -149,7 +148,7 @@ impl Client {
         tries: &Tries<'_>,
     ) -> Result<Response<Bytes>, HttpFailure> {
         let length = body.content_length() as u64;
-        let patience = (tries.retries.silence + tries.moving(length)).min(tries.left(length));
+        let patience = tries.patience(length).saturating_add(tries.moving(length)).min(tries.left(length));
         let mut request =
             self.0.http.request(parts.method.clone(), parts.uri.to_string()).headers(parts.headers.clone());
         if length > 0 {
@@ -187,7 +186,7 @@ async fn receive(
     let (mut skipped, mut body) = (0, Gathered::new(window.keep, declared));
     while window.rest == Rest::Refused || (body.len() as u64) < window.keep {
         let moved = skipped + body.len() as u64;
-        let patience = tries.retries.silence.min(tries.left(moved.saturating_add(wanted)));
+        let patience = tries.patience(moved.saturating_add(wanted));
         let Some(mut part) = within(patience, answer.chunk()).await? else { break };
         let unwanted = part.len().min(usize::try_from(window.skip - skipped).unwrap_or(usize::MAX));
         skipped += unwanted as u64;
@@ -220,9 +219,10 @@ async fn within<T>(time: Duration, work: impl Future<Output = reqwest::Result<T>
     match tokio::time::timeout(time, work).await {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(e)) => Err(broken(&e)),
-        Err(_) => {
-            Err(HttpFailure::new(Why::Broken, format!("no bytes were received for {} s", time.as_secs_f32())))
-        }
+        Err(_) => Err(HttpFailure::new(
+            Why::Broken,
+            format!("no bytes were received for {:.1} s", time.as_secs_f32()),
+        )),
     }
 }
 

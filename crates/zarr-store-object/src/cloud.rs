@@ -34,7 +34,9 @@ pub(crate) fn retries(access: &Access) -> Retries {
         retries.again = again;
     }
     if let Some(timeout) = access.timeout {
-        (retries.timeout, retries.silence) = (timeout, retries.silence.min(timeout / 3));
+        // A single attempt has the whole time, also to connect.
+        let silence = if retries.again == 0 { timeout } else { retries.silence.min(timeout / 3) };
+        (retries.timeout, retries.silence) = (timeout, silence);
     }
     retries
 }

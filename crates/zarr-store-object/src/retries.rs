@@ -15,7 +15,7 @@ pub(crate) struct Retries {
     pub(crate) longest_pause: Duration,
     /// The time limit of an operation with all its attempts, without the time to move its bytes.
     pub(crate) timeout: Duration,
-    /// The time limit for opening a connection, and for silence on an open one.
+    /// The time limit for opening a connection, and for silence on an open one while another attempt can follow.
     pub(crate) silence: Duration,
     /// Bytes per second below which a connection counts as stuck. The time to move the bytes at this rate is added to
     /// `timeout`.
@@ -52,6 +52,13 @@ impl<'a> Tries<'a> {
     /// Returns the time that is left for the operation if it moves `bytes` in all.
     pub(crate) fn left(&self, bytes: u64) -> Duration {
         self.retries.timeout.saturating_add(self.moving(bytes)).saturating_sub(self.began.elapsed())
+    }
+
+    /// Returns how long the current attempt may be silent, if the operation moves `bytes` in all. The last attempt has all the
+    /// time that is left.
+    pub(crate) fn patience(&self, bytes: u64) -> Duration {
+        let left = self.left(bytes);
+        if self.attempt > self.retries.again { left } else { left.min(self.retries.silence) }
     }
 
     /// Returns the time allowed for moving `bytes`.

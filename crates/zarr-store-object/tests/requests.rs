@@ -1,10 +1,10 @@
 //! What is sent, how often, and what is recorded.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::common::{self, Answer, Asked, Server, all, at_once, brief, key, object, refused, web};
-use zarr_store::{Trace, TracedRequest};
+use zarr_store::{Access, Trace, TracedRequest};
 use zarr_traits::{
     ByteRange, Prefix, Storage, StoreErrorKind, block_on,
     store::{PutMode, ReadVersion},
@@ -58,6 +58,30 @@ fn an_operation_may_have_any_time() {
     assert!(block_on(storage.get(&key("k"), u64::MAX)).unwrap().unwrap() == value);
     block_on(storage.put(&key("k"), value)).unwrap();
     assert_eq!(block_on(storage.list_dir(&Prefix::root())).unwrap().objects.len(), 1);
+}
+
+/// An operation on a silent server ends after the whole time, whatever the number of retries, and not before.
+#[test]
+fn the_time_of_an_operation_is_the_given_one() {
+    let second = Duration::from_secs(1);
+    let cases = [(0, second * 3), (1, second * 3), (4, second * 3), (0, second * 7 / 10)];
+    at_once(cases, |(retries, delay)| {
+        let server = Server::new(move |asked| object(asked, b"value").after(delay));
+        at_once(all(&server, &Access::new().retries(retries).timeout(second)), |(name, storage)| {
+            let began = Instant::now();
+            let read = block_on(storage.get(&key("k"), u64::MAX));
+            let (took, what) = (began.elapsed(), format!("{name}, {retries} retries, {delay:?}: {read:?}"));
+            if delay < second {
+                assert_eq!(read.unwrap().unwrap(), "value", "{what}");
+                return;
+            }
+            let message = read.unwrap_err().to_string();
+            assert!(message.contains("no bytes were received for"), "{what}");
+            assert!(retries > 0 || message.contains("for 1.0 s"), "{what}");
+            // A pause that would end too late is not begun.
+            assert!(took > second * 8 / 10 && took < second * 5 / 2, "{what}: after {took:?}");
+        });
+    });
 }
 
 /// A store with two retries makes three attempts, for every operation and service.

@@ -156,6 +156,9 @@ pub struct Access {
     pub retries: Option<u32>,
     /// The longest duration of one operation, with all retries and all pages of a listing. The time that its bytes take
     /// at 100 kB/s is added, and the time that listed names take at 100 names/s.
+    ///
+    /// Retries share it: an attempt without an answer ends after a third of it, at most 20 s, if another attempt can follow;
+    /// the last attempt has all the time that is left. Without retries the only attempt has the whole time.
     pub timeout: Option<Duration>,
     /// Whether a missing place of a store, such as a directory, is created. For writers.
     pub create: bool,
@@ -225,7 +228,7 @@ impl Access {
         Self { retries: Some(retries), ..self }
     }
 
-    /// Sets the longest duration of one operation, with all retries.
+    /// Sets the longest duration of one operation, which all its [retries share](Self#structfield.timeout).
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
