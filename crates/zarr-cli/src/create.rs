@@ -189,6 +189,7 @@ fn array(
             return Err(Failure::usage("--codecs: the codecs are of format 2, the array is of format 3"));
         }
         Codecs::Old(old) => (Vec::new(), old),
+        other => return Err(Failure::usage(format!("--codecs: an array cannot be created with {other:?}"))),
     };
     if is_big && !list.iter().any(|codec| codec.name() == "bytes") {
         let at = list.iter().take_while(|codec| codec.name() == "transpose").count();

@@ -25,6 +25,7 @@ pub(crate) struct Change {
 
 /// The shards of a copy. As text `none`, or [`Lengths`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shards {
     /// Every chunk is an object.
     None,

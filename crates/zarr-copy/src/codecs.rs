@@ -12,6 +12,7 @@ use zarr_array::meta::v3::Extension;
 /// As text: a list such as `zstd:5`, `blosc:lz4:5:shuffle` or `transpose(1,0),bytes:big,gzip:6,crc32c`; `none` for
 /// uncompressed elements; the JSON of the member `codecs`; or, for format 2, `{"compressor": …, "filters": …}`.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Codecs {
     /// A list of format 3.
     List(Vec<Extension>),

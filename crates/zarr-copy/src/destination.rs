@@ -13,6 +13,7 @@ use crate::plan::CopyPlan;
 
 /// The content of the destination before a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DestinationState {
     /// Nothing.
     Nothing,

@@ -19,6 +19,7 @@ use crate::error::{CopyError, CopyResult};
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lengths {
     /// A shape: a length of at least 1 for each dimension.
     Shape(Vec<u64>),

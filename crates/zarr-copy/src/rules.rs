@@ -18,6 +18,7 @@ const SMALL: u64 = 1 << 20;
 
 /// The chunks of a copy. As text [`Lengths`], or by the names of dimensions: `time=24,lat=100`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ChunkChoice {
     /// The length for each dimension.
     Lengths(Lengths),
