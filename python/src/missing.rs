@@ -31,5 +31,6 @@ fn object(py: Python<'_>, missing: Missing) -> PyResult<Bound<'_, PyAny>> {
         Missing::Boolean(truth) => truth.into_pyobject(py)?.to_owned().into_any(),
         Missing::Text(text) => text.into_pyobject(py)?.into_any(),
         Missing::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
+        other => return Err(PyValueError::new_err(format!("no value of Python for {other:?}"))),
     })
 }

@@ -75,7 +75,7 @@ fn nanoseconds(work: impl FnOnce()) -> f64 {
 fn packing(stored: NumberType, missing: &[i128], scaled: bool, decoded: NumberType) -> Packing {
     let missing = missing.iter().map(|n| Scalar::Integer(*n)).collect();
     let (scale, offset) = if scaled { (Some(0.01), Some(200.0)) } else { (None, None) };
-    Packing { stored, missing, scale, offset, decoded }
+    Packing::plain(stored).missing(missing).scale(scale).offset(offset).decoded(decoded)
 }
 
 fn kernels(int16: &[u8], float32: &[u8]) {

@@ -8,6 +8,7 @@
 
 /// A calendar of the CF conventions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Calendar {
     /// Gregorian from 1582-10-15 on, Julian before. Without a year 0.
     Standard,
@@ -50,8 +51,8 @@ const REFORM: i64 = -141_427;
 
 impl Calendar {
     /// All calendars.
-    pub const ALL: [Self; 6] =
-        [Self::Standard, Self::ProlepticGregorian, Self::Julian, Self::NoLeap, Self::AllLeap, Self::Days360];
+    pub const ALL: &'static [Self] =
+        &[Self::Standard, Self::ProlepticGregorian, Self::Julian, Self::NoLeap, Self::AllLeap, Self::Days360];
 
     /// Returns the calendar that an attribute `calendar` names, in upper or lower case. Returns `None` for unknown
     /// names, also for `none`, `utc` and `tai`.
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn far_days_come_back_or_are_refused() {
-        for calendar in Calendar::ALL {
+        for &calendar in Calendar::ALL {
             for days in [i64::MIN, i64::MAX, MOST_DAYS + 1, -MOST_DAYS - 1] {
                 assert_eq!(calendar.date(days), None, "{calendar:?} {days}");
             }
@@ -322,7 +323,7 @@ mod tests {
 
     #[test]
     fn names_in_any_case() {
-        for calendar in Calendar::ALL {
+        for &calendar in Calendar::ALL {
             assert_eq!(Calendar::from_name(&calendar.name().to_uppercase()), Some(calendar));
         }
         assert_eq!(Calendar::from_name("Gregorian"), Some(Standard));

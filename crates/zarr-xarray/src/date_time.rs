@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn nanoseconds_come_back() {
         let most = i128::from(i64::MAX) * i128::from(SECOND);
-        for calendar in Calendar::ALL {
+        for &calendar in Calendar::ALL {
             for nanoseconds in [0, -1, 1, most, -most, 951_782_400_123_456_789] {
                 let time = DateTime::from_nanoseconds(calendar, nanoseconds).unwrap();
                 assert_eq!(time.to_nanoseconds(calendar), Some(nanoseconds), "{calendar:?} {time}");

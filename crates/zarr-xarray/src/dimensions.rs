@@ -11,11 +11,19 @@ use crate::finding::{Finding, FindingCode};
 
 /// The dimensions of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dimensions {
     /// Their names.
     pub names: Vec<String>,
     /// Their lengths.
     pub shape: Vec<u64>,
+}
+
+impl Dimensions {
+    /// Returns the dimensions of these names and lengths.
+    pub fn new(names: Vec<String>, shape: Vec<u64>) -> Self {
+        Self { names, shape }
+    }
 }
 
 /// The dimension that netCDF-C gives to scalars, which it stores as arrays of one element.

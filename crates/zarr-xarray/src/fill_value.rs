@@ -14,6 +14,7 @@ use crate::number::{NumberType, Scalar};
 
 /// The element that marks missing elements.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Missing {
     /// A number. It need not be a value of the data type.
     Number(Scalar),

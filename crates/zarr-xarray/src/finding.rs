@@ -111,6 +111,7 @@ zarr_meta::codes! {
 
 /// One finding about a variable or a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The code of the finding.
     pub code: FindingCode,

@@ -41,6 +41,7 @@ pub enum IndexValues {
 
 /// The positions of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LabelPositions {
     /// One position.
     One(usize),
@@ -52,6 +53,7 @@ pub enum LabelPositions {
 
 /// The choice of an element for a label that is not in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Method {
     /// The nearest element. If two are equally near, the element with the larger label.
     Nearest,

@@ -8,6 +8,7 @@ use crate::units::{TimeUnit, Unit};
 
 /// The precision of a time in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Precision {
     /// `2000`
     Year,

@@ -41,6 +41,7 @@ pub(crate) fn with_missing(of: NumberType) -> NumberType {
 
 /// A number as an attribute spells it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Scalar {
     /// Spelled as an integer.
     Integer(i128),

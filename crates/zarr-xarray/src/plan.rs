@@ -22,6 +22,7 @@ const FILL_VALUE: &str = "_FillValue";
 
 /// A dataset before any element is read.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DatasetPlan {
     /// The length of each dimension.
     pub dimensions: BTreeMap<String, u64>,

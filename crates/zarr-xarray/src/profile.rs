@@ -76,6 +76,7 @@ pub struct Hierarchy {
 
 /// A finding about a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProfileFinding {
     /// The path of the node.
     pub path: String,

@@ -7,6 +7,7 @@ use crate::error::{XarrayError, XarrayResult};
 
 /// The character set of an attribute `_Encoding`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Charset {
     /// ASCII: bytes below 128.
     Ascii,

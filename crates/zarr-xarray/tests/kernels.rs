@@ -50,7 +50,7 @@ fn same(found: &[f64], wanted: &[f64]) {
 /// With missing values, scale and offset, decoded to float64.
 fn packed(stored: NumberType, missing: &[i128], scale: Option<f64>, offset: Option<f64>) -> Packing {
     let missing = missing.iter().map(|integer| Scalar::Integer(*integer)).collect();
-    Packing { stored, missing, scale, offset, decoded: Float64 }
+    Packing::plain(stored).missing(missing).scale(scale).offset(offset).decoded(Float64)
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn missing_integers_are_compared_as_integers() {
 
 #[test]
 fn small_integers_become_float32() {
-    let packing = Packing { decoded: Float32, ..packed(UInt8, &[255], None, None) };
+    let packing = packed(UInt8, &[255], None, None).decoded(Float32);
     let found: Vec<f32> = decode(&packing, &[0_u8, 254, 255]);
     assert_eq!(found[..2], [0.0, 254.0]);
     assert!(found[2].is_nan());
@@ -99,7 +99,7 @@ fn small_integers_become_float32() {
 #[test]
 fn float32_that_stays_float32_is_scaled_in_float32() {
     // Row `pack-float-nan-fill-stays-f4` of xarray.
-    let packing = Packing { decoded: Float32, ..packed(Float32, &[], Some(0.1), Some(220.5)) };
+    let packing = packed(Float32, &[], Some(0.1), Some(220.5)).decoded(Float32);
     let found: Vec<f32> = decode(&packing, &[0.0_f32, 1.7]);
     assert_eq!(found.iter().map(|x| f64::from(*x)).collect::<Vec<_>>(), [220.5, 220.669_998_168_945_3]);
 }
@@ -107,7 +107,7 @@ fn float32_that_stays_float32_is_scaled_in_float32() {
 #[test]
 fn complex_numbers_are_missing_as_a_whole() {
     let missing = vec![Scalar::Complex(1.0, 2.0)];
-    let packing = Packing { missing, ..Packing::plain(NumberType::Complex64) };
+    let packing = Packing::plain(NumberType::Complex64).missing(missing);
     let found: Vec<f32> = decode(&packing, &[1.0_f32, 2.0, 1.0, 0.0]);
     assert!(found[0].is_nan() && found[1].is_nan());
     assert_eq!(found[2..], [1.0, 0.0]);
@@ -130,7 +130,7 @@ fn numbers_are_written_as_xarray_does() {
     assert_eq!(encode(&exact, Float32, &given), Ok(vec![1535_i16, 433]));
     let halves = Packing::plain(Int8);
     assert_eq!(encode(&halves, Float64, &[0.5, 1.5, 2.5, -0.5]), Ok(vec![0_i8, 2, 2, 0]));
-    let filled = Packing { missing: vec![Scalar::Float(-9999.0)], ..Packing::plain(Float32) };
+    let filled = Packing::plain(Float32).missing(vec![Scalar::Float(-9999.0)]);
     assert_eq!(encode(&filled, Float32, &[1.0_f32, f32::NAN, 3.0]), Ok(vec![1.0_f32, -9999.0, 3.0]));
     let scaled = packed(Float64, &[], Some(0.5), Some(1.0));
     assert_eq!(encode(&scaled, Float64, &[1.0, 2.0]), Ok(vec![0.0, 2.0]));
@@ -177,7 +177,7 @@ fn slices_of_different_lengths_are_refused() {
         assert!(packing.decode(&vec![0; src], &mut vec![0; dst]).is_err(), "{src} {dst}");
     }
     assert!(packing.decode(&[], &mut []).is_ok());
-    let impossible = Packing { decoded: Int32, ..packing };
+    let impossible = packing.decoded(Int32);
     assert!(impossible.decode(&[0, 0], &mut [0; 4]).is_err());
 }
 

@@ -33,8 +33,7 @@ fn axes_without_times_are_whole_numbers_and_offsets_become_utc() {
         assert_eq!(encoded.values, StoredNumbers::Integers(counts));
     }
     let units = Some("hours since 1970-01-01 00:00:00 +01:00");
-    let encoded =
-        encode_times(&times(vec![0, 3600]), &TimeEncoding { units, ..TimeEncoding::default() }).unwrap();
+    let encoded = encode_times(&times(vec![0, 3600]), &TimeEncoding::default().units(units)).unwrap();
     assert_eq!(encoded.values, StoredNumbers::Integers(vec![1, 2]));
     assert_eq!(encoded.units, "hours since 1969-12-31T23:00:00");
     let spans = decode_spans(StoredCounts::Integers(&[]), Unit::Days, TimeUnit::Nanoseconds).unwrap();
@@ -51,8 +50,7 @@ fn encoding_undoes_decoding() {
         let stored: Vec<i64> = (0..10).map(|_| random.i64(-100_000..100_000)).collect();
         let times = decode_times(StoredCounts::Integers(&stored), &units, TimeUnit::Seconds).unwrap();
         let text = units.to_string();
-        let kind = NumberKind::Integers;
-        let encoding = TimeEncoding { units: Some(&text), kind, ..TimeEncoding::default() };
+        let encoding = TimeEncoding::default().units(&*text).kind(NumberKind::Integers);
         let encoded = encode_times(&times, &encoding).unwrap();
         assert_eq!(encoded.values, StoredNumbers::Integers(stored), "{text} {}", calendar.name());
         assert_eq!((encoded.units.as_str(), encoded.is_refined), (text.as_str(), false));
@@ -306,7 +304,7 @@ fn no_number_causes_a_panic() {
     let integers = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX];
     let floats =
         [f64::MIN, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, -1e-300, 9.3e18, 5e-324];
-    for calendar in Calendar::ALL {
+    for &calendar in Calendar::ALL {
         for unit in UNITS {
             for year in [-99_999, -1, 1, 1970, 99_999] {
                 let units = TimeUnits::new(unit, DateTime::midnight(year, 1, 1), calendar).unwrap();
@@ -326,7 +324,7 @@ fn no_number_causes_a_panic() {
 #[test]
 fn counts_beyond_the_dates_of_a_calendar_have_no_fields() {
     for unit in TimeUnit::ALL {
-        for calendar in Calendar::ALL {
+        for &calendar in Calendar::ALL {
             let times = Times::new(calendar, unit, vec![i64::MIN + 1, i64::MAX]);
             assert!(
                 times.iter().all(|time| time.is_some()),

@@ -96,7 +96,7 @@ impl Conventions {
         }
         let places = report.nodes.iter().enumerate().map(|(at, node)| (node.path.clone(), at));
         let places: HashMap<String, usize> = places.collect();
-        for ProfileFinding { path, severity, finding } in found {
+        for ProfileFinding { path, severity, finding, .. } in found {
             let path = if path == "/" { target.path.clone() } else { format!("{root}{path}") };
             let code = finding.code;
             let finding = Finding {

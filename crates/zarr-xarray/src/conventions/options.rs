@@ -40,6 +40,7 @@ impl Default for DecodeOptions {
 
 /// Which variables are spans of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SpanDecoding {
     /// Variables with an attribute `dtype` of the form `timedelta64[…]`.
     ByAttribute,
@@ -51,6 +52,7 @@ pub enum SpanDecoding {
 
 /// Which attributes name coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CoordinateNames {
     /// No attributes.
     Off,
@@ -63,6 +65,7 @@ pub enum CoordinateNames {
 
 /// Whether the fill value of an array is a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FillIsMissing {
     /// In format 2 and before, not in format 3.
     AsFormat,

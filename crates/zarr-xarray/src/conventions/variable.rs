@@ -17,6 +17,7 @@ use crate::units::{TimeUnit, TimeUnits, Unit};
 
 /// How a variable is decoded.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct VariablePlan {
     /// The names of the dimensions.
     pub dimensions: Vec<String>,

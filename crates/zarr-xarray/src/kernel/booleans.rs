@@ -16,7 +16,7 @@ pub fn decode_booleans(packing: &Packing, src: &[u8], dst: &mut [u8]) -> XarrayR
     let (yes, no) = (1_u8, 0_u8);
     with_number!(
         packing.stored,
-        S => masked(src, dst, &packing.missing(), yes, |s: S| if s.to_f64() == 0.0 { no } else { yes }),
+        S => masked(src, dst, &packing.missing_elements(), yes, |s: S| if s.to_f64() == 0.0 { no } else { yes }),
         Err(packing.impossible())
     )
 }

@@ -13,6 +13,7 @@ use crate::times::NOT_A_TIME;
 
 /// How numbers are stored.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Packing {
     /// The type of the stored elements, after `_Unsigned` is applied.
     pub stored: NumberType,
@@ -30,6 +31,30 @@ impl Packing {
     /// Returns a packing that changes nothing.
     pub const fn plain(stored: NumberType) -> Self {
         Self { stored, missing: Vec::new(), scale: None, offset: None, decoded: stored }
+    }
+
+    /// Sets the missing values, in the stored type.
+    #[must_use]
+    pub fn missing(self, missing: Vec<Scalar>) -> Self {
+        Self { missing, ..self }
+    }
+
+    /// Sets the scale.
+    #[must_use]
+    pub fn scale(self, scale: impl Into<Option<f64>>) -> Self {
+        Self { scale: scale.into(), ..self }
+    }
+
+    /// Sets the offset.
+    #[must_use]
+    pub fn offset(self, offset: impl Into<Option<f64>>) -> Self {
+        Self { offset: offset.into(), ..self }
+    }
+
+    /// Sets the type of the decoded elements.
+    #[must_use]
+    pub fn decoded(self, decoded: NumberType) -> Self {
+        Self { decoded, ..self }
     }
 
     /// Whether elements are scaled.
@@ -54,10 +79,10 @@ impl Packing {
             NumberType::Float32 => self.decode_floats::<f32>(src, dst),
             NumberType::Float64 => self.decode_floats::<f64>(src, dst),
             NumberType::Complex64 if self.stored == self.decoded => {
-                masked(src, dst, &self.missing(), Complex(f32::NAN, f32::NAN), |s: Complex<f32>| s)
+                masked(src, dst, &self.missing_elements(), Complex(f32::NAN, f32::NAN), |s: Complex<f32>| s)
             }
             NumberType::Complex128 if self.stored == self.decoded => {
-                masked(src, dst, &self.missing(), Complex(f64::NAN, f64::NAN), |s: Complex<f64>| s)
+                masked(src, dst, &self.missing_elements(), Complex(f64::NAN, f64::NAN), |s: Complex<f64>| s)
             }
             _ => Err(self.impossible()),
         }
@@ -73,7 +98,7 @@ impl Packing {
             self.stored,
             S => {
                 let count = |stored: S| i64::try_from(stored.to_integer()?).ok();
-                try_masked(src, dst, &self.missing(), NOT_A_TIME, count, too_far::<S>)
+                try_masked(src, dst, &self.missing_elements(), NOT_A_TIME, count, too_far::<S>)
             },
             Err(self.impossible())
         )
@@ -85,9 +110,9 @@ impl Packing {
             self.stored,
             S => if self.is_scaled() {
                 let scaled = |s: S| D::nearest(s.to_f64()).scaled(scale, offset);
-                masked(src, dst, &self.missing(), D::NAN, scaled)
+                masked(src, dst, &self.missing_elements(), D::NAN, scaled)
             } else {
-                masked(src, dst, &self.missing(), D::NAN, |s: S| D::nearest(s.to_f64()))
+                masked(src, dst, &self.missing_elements(), D::NAN, |s: S| D::nearest(s.to_f64()))
             },
             Err(self.impossible())
         )
@@ -125,7 +150,7 @@ impl Packing {
         with_number!(
             self.stored,
             S => {
-                let missing = self.missing::<S>().first().or_else(|| S::of_f64(f64::NAN));
+                let missing = self.missing_elements::<S>().first().or_else(|| S::of_f64(f64::NAN));
                 let encoded = |given: G| {
                     let float = given.to_f64();
                     match (float.is_nan(), is_scaled) {
@@ -147,7 +172,7 @@ impl Packing {
     }
 
     /// Returns the missing values as elements.
-    pub(super) fn missing<S: Element>(&self) -> Missing<S> {
+    pub(super) fn missing_elements<S: Element>(&self) -> Missing<S> {
         let mut found = self.missing.iter().filter_map(|scalar| S::of(*scalar));
         match (found.next(), found.next(), found.next()) {
             (None, ..) => Missing::None,

@@ -63,7 +63,7 @@ impl TimeCoding {
         with_number!(
             self.packing.stored,
             S => {
-                let missing = self.packing.missing();
+                let missing = self.packing.missing_elements();
                 if is_exact && self.decode_fitting::<S>(src, dst, &missing)? {
                     return Ok(());
                 }
@@ -137,7 +137,7 @@ impl TimeCoding {
         with_number!(
             self.packing.stored,
             S => {
-                let missing = self.packing.missing::<S>().first();
+                let missing = self.packing.missing_elements::<S>().first();
                 let none = missing.or(S::of_f64(f64::NAN)).or(S::of_integer(NOT_A_TIME.into()));
                 let stored = |count: i64| match count {
                     NOT_A_TIME => none,

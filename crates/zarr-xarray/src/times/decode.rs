@@ -9,6 +9,7 @@ use crate::units::{TimeUnit, TimeUnits, Unit};
 
 /// Numbers that count units of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum StoredCounts<'a> {
     /// Whole numbers. [`NOT_A_TIME`](crate::NOT_A_TIME) is missing.
     Integers(&'a [i64]),

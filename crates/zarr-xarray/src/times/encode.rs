@@ -8,6 +8,7 @@ use crate::units::{TimeUnit, TimeUnits, Unit};
 
 /// The type of the stored numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum NumberKind {
     /// Whole numbers if the units allow it, else floats.
     #[default]
@@ -20,6 +21,7 @@ pub enum NumberKind {
 
 /// Options of the encoding of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct TimeEncoding<'a> {
     /// The units. By default the longest unit that divides all differences, since the first time.
     pub units: Option<&'a str>,
@@ -29,8 +31,29 @@ pub struct TimeEncoding<'a> {
     pub kind: NumberKind,
 }
 
+impl<'a> TimeEncoding<'a> {
+    /// Sets the units, such as `hours since 1970-01-01`; `None` is the default.
+    #[must_use]
+    pub fn units(self, units: impl Into<Option<&'a str>>) -> Self {
+        Self { units: units.into(), ..self }
+    }
+
+    /// Sets the calendar, as the attribute names it; `None` is the default.
+    #[must_use]
+    pub fn calendar(self, calendar: impl Into<Option<&'a str>>) -> Self {
+        Self { calendar: calendar.into(), ..self }
+    }
+
+    /// Sets the type of the numbers.
+    #[must_use]
+    pub fn kind(self, kind: NumberKind) -> Self {
+        Self { kind, ..self }
+    }
+}
+
 /// The stored numbers.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum StoredNumbers {
     /// Whole numbers. [`NOT_A_TIME`] is missing.
     Integers(Vec<i64>),
@@ -40,6 +63,7 @@ pub enum StoredNumbers {
 
 /// Times as they are stored.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EncodedTimes {
     /// The attribute `units`.
     pub units: String,
@@ -53,6 +77,7 @@ pub struct EncodedTimes {
 
 /// Spans as they are stored.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EncodedSpans {
     /// The attribute `units`.
     pub units: &'static str,

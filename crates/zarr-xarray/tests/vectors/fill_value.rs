@@ -76,5 +76,6 @@ fn shown(missing: Option<Missing>) -> Value {
         Some(Missing::Boolean(truth)) => json!(truth),
         Some(Missing::Text(text)) => json!(text),
         Some(Missing::Bytes(bytes)) => json!(bytes),
+        Some(other) => panic!("{other:?}"),
     }
 }

@@ -74,6 +74,7 @@ fn select(index: &Index, row: &Value) -> XarrayResult<Value> {
             LabelPositions::One(position) => json!(position),
             LabelPositions::Range(range) => range.collect(),
             LabelPositions::Many(positions) => json!(positions),
+            other => panic!("{other:?}"),
         }),
     }
 }

@@ -51,7 +51,8 @@ fn encode(row: &Value) -> XarrayResult<EncodedTimes> {
         Some("float64") => NumberKind::Floats,
         _ => NumberKind::Free,
     };
-    let encoding = TimeEncoding { units: row["units"].as_str(), calendar: row["calendar"].as_str(), kind };
+    let encoding =
+        TimeEncoding::default().units(row["units"].as_str()).calendar(row["calendar"].as_str()).kind(kind);
     encode_times(&times(&row["dates"]), &encoding)
 }
 
