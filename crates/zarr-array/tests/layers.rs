@@ -106,7 +106,7 @@ struct Setup {
 impl Setup {
     fn new(objects: &[(Key, Bytes)], remote: bool, n: u64, fault: Fault) -> Self {
         let memory = Storage::from(MemoryStore::new());
-        let network = Network { round_trip: Duration::ZERO, ..Network::default() };
+        let network = Network::default().round_trip(Duration::ZERO);
         let below = if remote { Simulated::over(&memory, network).0 } else { memory.clone() };
         let before = Arc::new(AtomicU64::new(u64::MAX));
         let begin = before.clone();
@@ -369,7 +369,7 @@ fn reads_take_as_few_round_trips_as_can_be() {
             let array = Array::create(memory.clone(), "/", meta, &standard()).await.unwrap();
             array.write(.., NdVec::new([32, 32], numbers(&[32, 32])).unwrap()).await.unwrap();
         });
-        let network = Network { in_flight, merge_gap: 0, ..Network::default() };
+        let network = Network::default().in_flight(in_flight).merge_gap(0);
         let (storage, simulated) = Simulated::virtually(&memory, network);
         let array = simulated.run(Array::open(storage, "/", &standard())).unwrap().with_cpu(Cpu::inline());
         assert_eq!(simulated.round_trips(), opening);

@@ -159,7 +159,7 @@ mod latency {
         for (times, in_flight, waves) in [(1, 8, 1), (8, 8, 1), (9, 8, 2), (10, 1, 10), (64, 16, 4)] {
             let memory = Storage::from(Plain::default());
             zarr_traits::block_on(memory.put(&key, "value")).unwrap();
-            let network = Network { in_flight, ..Network::default() };
+            let network = Network::default().in_flight(in_flight);
             let (storage, simulated) = Simulated::virtually(&memory, network);
             assert_eq!(zarr_engine::gate(&storage).width(), in_flight);
             let answers = simulated.run(together(&storage, &key, times));
@@ -170,7 +170,7 @@ mod latency {
 
     #[test]
     fn bytes_take_time_in_both_directions() {
-        let network = Network { bandwidth: Some(1000), ..Network::default() };
+        let network = Network::default().bandwidth(1000);
         let (storage, simulated) = Simulated::virtually(&Storage::from(Plain::default()), network);
         let key = Key::new("k").unwrap();
         simulated.run(storage.put(&key, vec![0; 500])).unwrap();

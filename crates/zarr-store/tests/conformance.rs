@@ -59,7 +59,7 @@ fn traced() {
 
 #[test]
 fn simulated() {
-    let network = Network { round_trip: Duration::from_micros(2), in_flight: 2, ..Network::default() };
+    let network = Network::default().round_trip(Duration::from_micros(2)).in_flight(2);
     check(|| Simulated::over(&memory(), network).0).unwrap();
 }
 
@@ -74,7 +74,7 @@ const LAYERS: [Layer; 7] = [
     ("count", |below| Counting::over(below).0),
     ("fault", |below| Faulty::over(below, |_, _| None).0),
     ("simulated", |below| {
-        let network = Network { round_trip: Duration::ZERO, ..Network::default() };
+        let network = Network::default().round_trip(Duration::ZERO);
         Simulated::over(below, network).0
     }),
     ("trace", |below| Traced::over(below, Trace::new(|_| ()))),

@@ -82,7 +82,7 @@ fn a_dead_writer_stops_no_reader_and_after_a_release_no_writer() {
             let storage = Storage::from(MemoryStore::new());
             create(&storage);
             // A remote store is polled by the append itself, which can be dropped in the middle of a call.
-            let network = Network { round_trip: Duration::ZERO, ..Network::default() };
+            let network = Network::default().round_trip(Duration::ZERO);
             let (faulty, layer) = Faulty::nth(&Simulated::over(&storage, network).0, number, fault);
             let is_dead = die(&faulty, &layer);
             // What is seen is all or nothing of the append.

@@ -119,7 +119,7 @@ fn a_selection_by_label_reads_each_index_once() {
 /// A blocking handle waits for several answers of a network at once.
 #[test]
 fn indexes_are_read_at_the_same_time() {
-    let network = Network { round_trip: Duration::from_millis(1), ..Network::default() };
+    let network = Network::default().round_trip(Duration::from_millis(1));
     let (far, _) = Simulated::over(&stored(Format::V3, true), network);
     let (storage, counting) = Counting::over(&far);
     let dataset = Dataset::open(Group::open(storage, "/", &standard()).unwrap()).unwrap();
@@ -177,7 +177,7 @@ fn cost<F: Future<Output = XarrayResult<()>>>(
     storage: &Storage,
     work: impl FnOnce(Storage) -> F,
 ) -> (RequestCounts, u64) {
-    let network = Network { in_flight: 1024, ..Network::default() };
+    let network = Network::default().in_flight(1024);
     let (far, simulated) = Simulated::virtually(storage, network);
     let (counted, counting) = Counting::over(&far);
     simulated.run(work(counted)).unwrap();

@@ -11,6 +11,7 @@ use super::verdict::FaultKind;
 /// A known failure of a peer, in one or more cases.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Deviation {
     /// Ids of cases; `*` matches any text.
     pub cases: Vec<String>,
@@ -41,6 +42,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Err
 /// All known failures of a peer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Deviations {
     /// The entries in the order of the file. The first match counts.
     #[serde(default, rename = "deviation")]

@@ -14,6 +14,7 @@ pub(super) const MANIFEST: &str = "manifest.json";
 
 /// The kind of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CaseKind {
     /// An array whose elements are compared as bytes.
     Raw,
@@ -27,6 +28,7 @@ pub enum CaseKind {
 
 /// The expected result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Expect {
     /// Exactly the recorded bytes.
     Ok,
@@ -71,6 +73,7 @@ impl Expect {
 
 /// The stage at which a malformed case must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Failure {
     /// The metadata are malformed: the node cannot be opened.
     Metadata,

@@ -10,6 +10,7 @@ use super::process::{self, ProcessLimits, undocumented};
 
 /// A call of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Verb {
     /// Describe a node.
     Info,
@@ -35,6 +36,7 @@ impl Verb {
 
 /// A request to a peer.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct PeerRequest<'a> {
     /// The verb.
     pub verb: Verb,
@@ -55,6 +57,7 @@ impl<'a> PeerRequest<'a> {
 
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Exit {
     /// It succeeded.
     Done,

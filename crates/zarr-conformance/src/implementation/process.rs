@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 /// The limits of a command.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ProcessLimits {
     /// The longest time.
     pub time: Duration,
@@ -13,6 +14,13 @@ pub struct ProcessLimits {
     pub memory: u64,
     /// The most bytes of output. Then the pipe is closed.
     pub output: usize,
+}
+
+impl ProcessLimits {
+    /// Returns limits: the longest time, the most memory in MiB, and the most bytes of output.
+    pub const fn new(time: Duration, memory: u64, output: usize) -> Self {
+        Self { time, memory, output }
+    }
 }
 
 /// The outcome of a command.

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The head of a report. The version of the suite is that of this crate.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct About {
     /// The day, as `2026-11-22`.
     pub date: String,

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 /// A task of peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Direction {
     /// Read stores from others.
     Read,
@@ -15,7 +16,7 @@ pub enum Direction {
 
 impl Direction {
     /// All directions.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Reject];
+    pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Reject];
 
     /// The name of the direction.
     pub fn name(self) -> &'static str {
@@ -30,6 +31,7 @@ impl Direction {
 /// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum FaultKind {
     /// A wrong result without an error.
     Wrong,
@@ -74,6 +76,7 @@ impl Fault {
 
 /// The verdict on one request, or on a written array.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Verdict {
     /// The result is the expected one.
     Passed,

@@ -15,6 +15,7 @@ use clock::Clock;
 
 /// The properties of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Network {
     /// The time of a request without its bytes; half of it passes before the request reaches the store. Default: 20 ms.
     pub round_trip: Duration,
@@ -34,6 +35,30 @@ impl Default for Network {
 }
 
 impl Network {
+    /// Sets the time of a request without its bytes.
+    #[must_use]
+    pub fn round_trip(self, round_trip: Duration) -> Self {
+        Self { round_trip, ..self }
+    }
+
+    /// Sets the bytes per second of each request; `None` is unlimited.
+    #[must_use]
+    pub fn bandwidth(self, bandwidth: impl Into<Option<u64>>) -> Self {
+        Self { bandwidth: bandwidth.into(), ..self }
+    }
+
+    /// Sets the most requests in flight.
+    #[must_use]
+    pub fn in_flight(self, in_flight: usize) -> Self {
+        Self { in_flight, ..self }
+    }
+
+    /// Sets the gap of merged ranges.
+    #[must_use]
+    pub fn merge_gap(self, merge_gap: u64) -> Self {
+        Self { merge_gap, ..self }
+    }
+
     fn transfer(&self, bytes: u64) -> Duration {
         let seconds = self.bandwidth.map_or(0.0, |rate| bytes as f64 / rate.max(1) as f64);
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
@@ -52,7 +77,7 @@ impl Network {
 /// # use zarr_conformance::instruments::{Network, Simulated};
 /// # use zarr_traits::{Key, Storage};
 /// # use std::time::Duration;
-/// let network = Network { round_trip: Duration::from_secs(3600), ..Network::default() };
+/// let network = Network::default().round_trip(Duration::from_secs(3600));
 /// let (storage, simulated) = Simulated::virtually(&Storage::from(Plain::default()), network);
 /// let key = Key::new("k")?;
 /// simulated.run(async {

@@ -256,7 +256,7 @@ fn a_read_that_a_write_has_overtaken_is_not_kept() {
     let below = Storage::from(MemoryStore::new());
     block_on(below.put(&key("k"), vec![0; 1000])).unwrap();
     // Both reach the store at once, but the old value takes long to arrive.
-    let network = Network { bandwidth: Some(1000), ..Network::default() };
+    let network = Network::default().bandwidth(1000);
     let (slow, simulated) = Simulated::virtually(&below, network);
     let (storage, _) = Cached::over(&slow, CacheOptions::default());
     let k = key("k");
