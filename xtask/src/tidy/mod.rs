@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: checks of the design.
 //!
 //! - [`circles`]: files import downwards only
+//! - [`exhaustive`]: a public type can grow, or is named as closed
 //! - [`graph`]: forbidden dependencies, from `cargo metadata`
 //! - [`names`]: a public type name belongs to one crate
 //! - [`order`]: the order of the crates is shown as it is
@@ -16,6 +17,7 @@
 
 mod circles;
 mod docs;
+mod exhaustive;
 mod graph;
 mod names;
 mod order;
@@ -68,6 +70,7 @@ pub(crate) fn run() -> Result<()> {
     findings.extend(circles::check(&root(), &sources)?);
     findings.extend(names::check(&workspace, &sources));
     findings.extend(words::check(&workspace, &sources));
+    findings.extend(exhaustive::check(&workspace, &sources));
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root(), &sources)?);
     findings.extend(order::check(&workspace, &root())?);

@@ -37,16 +37,16 @@ fn judged(crates: &[BTreeMap<String, String>]) -> Vec<Finding> {
 }
 
 /// Returns the public type names of a crate, each with the place that declares it or makes it public.
-fn exported(modules: &BTreeMap<Module, Code<'_>>) -> BTreeMap<String, String> {
+pub(super) fn exported(modules: &BTreeMap<Module, Code<'_>>) -> BTreeMap<String, String> {
     let (mut names, mut seen, mut next) = (BTreeMap::new(), BTreeSet::new(), vec![Module::new()]);
     while let Some(module) = next.pop() {
         let Some(code) = modules.get(&module).filter(|_| seen.insert(module.clone())) else { continue };
         for source in &code.sources {
-            for (line, kind, name) in declared(source) {
+            for (at, kind, name) in declared(source) {
                 if kind == "mod" {
                     next.push([&module[..], &[name.to_owned()]].concat());
                 } else if KINDS.contains(&kind) {
-                    names.insert(name.to_owned(), source.at(line));
+                    names.insert(name.to_owned(), source.at(source.tokens[at].line));
                 }
             }
             for used in source.uses().iter().filter(|used| used.public && !source.is_test(used.line)) {
@@ -63,15 +63,14 @@ fn exported(modules: &BTreeMap<Module, Code<'_>>) -> BTreeMap<String, String> {
     names
 }
 
-/// Returns the line, the word and the name of each `pub` declaration.
-fn declared(source: &Source) -> impl Iterator<Item = (usize, &str, &str)> {
-    let public = source.tokens.windows(4).filter(|w| w[0].text == "pub" && !source.is_test(w[0].line));
-    public.filter_map(|w| match w {
-        [_, Token { text, .. }, kind, name] if text == "unsafe" => {
-            Some((kind.line, &*kind.text, &*name.text))
-        }
+/// Returns each `pub` declaration: the index of the token of its word, the word and the name.
+pub(super) fn declared(source: &Source) -> impl Iterator<Item = (usize, &str, &str)> {
+    let public = source.tokens.windows(4).enumerate();
+    let public = public.filter(|(_, w)| w[0].text == "pub" && !source.is_test(w[0].line));
+    public.filter_map(|(at, w)| match w {
+        [_, Token { text, .. }, kind, name] if text == "unsafe" => Some((at + 2, &*kind.text, &*name.text)),
         [_, kind, name, _] if name.text.starts_with(char::is_alphabetic) => {
-            Some((kind.line, &*kind.text, &*name.text))
+            Some((at + 1, &*kind.text, &*name.text))
         }
         _ => None,
     })

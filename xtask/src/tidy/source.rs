@@ -231,12 +231,13 @@ fn module_files(path: &str, name: &str) -> [String; 2] {
     [format!("{folder}/{name}.rs"), format!("{folder}/{name}/mod.rs")]
 }
 
-fn text(tokens: &[Token], at: usize) -> &str {
+/// Returns the text of a token, or nothing behind the last one.
+pub(super) fn text(tokens: &[Token], at: usize) -> &str {
     tokens.get(at).map_or("", |t| t.text.as_str())
 }
 
 /// Returns the index of the bracket that closes the bracket at `open`, or of the last token.
-fn closing(tokens: &[Token], open: usize) -> usize {
+pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0usize;
     for (index, token) in tokens.iter().enumerate().skip(open) {
         match token.text.as_str() {
