@@ -61,6 +61,9 @@ impl Dataset {
     /// Appends along a dimension. `more` has the new part of each variable that has the dimension, encoded as the
     /// variable is: packed, in its units and its calendar. The dataset is then the longer one.
     ///
+    /// An encoding that `more` gives must be the stored one, and what it does not set is as stored. So one function can make
+    /// the first day, for [`create`](Self::create), and each later one.
+    ///
     /// Other variables of `more` are overwritten; an index must be equal to the stored one. Attributes of `more` replace
     /// those of the group, if there are any. Attributes of variables stay.
     ///

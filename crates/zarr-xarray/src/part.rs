@@ -8,7 +8,7 @@ use zarr_meta::json::Object;
 use crate::dataset::Dataset;
 use crate::encode::Elements;
 use crate::error::{XarrayError, XarrayResult};
-use crate::new_variable::{Encoding, NewVariable};
+use crate::new_variable::NewVariable;
 use crate::variable::Variable;
 
 /// The new elements of a variable, as it stores them.
@@ -100,9 +100,7 @@ impl Part {
 /// Checks the form of new elements. Returns their length along the axis that grows.
 fn check(variable: &Variable, new: &NewVariable, axis: Option<usize>) -> XarrayResult<u64> {
     let plan = &variable.plan;
-    if new.encoding != Encoding::default() {
-        return Err(XarrayError::invalid("its stored encoding is kept, so no other can be given"));
-    }
+    variable.check_encoding(&new.encoding)?;
     if new.dimensions != plan.dimensions {
         let (given, stored) = (&new.dimensions, &plan.dimensions);
         return Err(XarrayError::invalid(format!(

@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::encode::{AT_ONCE, Elements};
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
 use crate::new_dataset::NewDataset;
-use crate::new_variable::{Encoding, NewVariable};
+use crate::new_variable::NewVariable;
 
 impl Dataset {
     /// Writes parts of variables to the region that the indexes of `part` name: their labels must be stored, one after
@@ -48,9 +48,7 @@ impl Dataset {
             let variable = selected.variable(&name)?;
             let has = |dimension: &String| region.iter().any(|(own, _)| own == dimension);
             let refused = |message: String| Err(XarrayError::invalid(message).with_variable(&name));
-            if new.encoding != Encoding::default() {
-                return refused("its stored encoding is kept, so no other can be given".to_owned());
-            }
+            variable.check_encoding(&new.encoding).map_err(|error| error.with_variable(&name))?;
             if new.dimensions != variable.dimensions() || !new.dimensions.iter().any(has) {
                 let (given, stored) = (&new.dimensions, variable.dimensions());
                 return refused(format!(

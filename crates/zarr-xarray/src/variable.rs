@@ -1,6 +1,7 @@
 //! The handle on a variable of a dataset.
 
 mod decode;
+mod encoding;
 mod write;
 
 use std::sync::Arc;

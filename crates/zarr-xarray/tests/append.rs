@@ -15,7 +15,7 @@ use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 use zarr_xarray::blocking::Dataset;
 use zarr_xarray::{
-    Append, Calendar, Encoding, NewDataset, NewVariable, NumberType, TimeUnit, Times, XarrayErrorKind,
+    Append, Calendar, Encoding, Format, NewDataset, NewVariable, NumberType, TimeUnit, Times, XarrayErrorKind,
 };
 
 const DAY: i64 = 86_400;
@@ -191,6 +191,107 @@ fn a_refused_append_leaves_the_store_as_it_was() {
     }
     assert!(open(&storage).append("nope", days(3, 4)).is_err());
     assert!(open(&storage).isel([("time", 0..2)]).unwrap().append("time", days(3, 4)).is_err());
+    assert_eq!(content(&storage), before);
+}
+
+/// The encodings of [`day`].
+fn packed() -> Encoding {
+    Encoding::new().data_type(NumberType::Int16).scale(0.25).offset(100.0).missing(-1).missing_value(-1)
+}
+
+fn hourly() -> Encoding {
+    Encoding::new().units("hours since 2020-01-01").calendar("standard").data_type(NumberType::Int32)
+}
+
+/// All of a day, the same for the first day and each later one.
+fn day(number: i64, format: Format) -> NewDataset {
+    let first = 18_262 * DAY; // 2020-01-01
+    let hours = (0..24).map(|hour| first + number * DAY + hour * 3600).collect();
+    let hours = Times::new(Calendar::Standard, TimeUnit::Seconds, hours);
+    let values = NdVec::new([24, 2], (0..24).flat_map(|hour| [f64::from(hour), f64::NAN]).collect()).unwrap();
+    let area = NdVec::new([2], vec![1.5, 2.5]).unwrap();
+    let zstd = [zarr_meta::codecs::zstd(3)];
+    let chunks = packed().chunks([12, 1]).codecs(zstd).coordinates(["area"]);
+    let chunks = if format == Format::V3 { chunks.shards([24, 2]) } else { chunks };
+    let names = (0..24).map(|hour| format!("{number} {hour}")).collect::<Vec<_>>();
+    NewDataset::new()
+        .format(format)
+        .attribute("title", "days")
+        .coordinate("time", NewVariable::new(["time"], hours).encoding(hourly().chunks([24])))
+        .coordinate("x", NewVariable::new(["x"], vec![1.0, 2.0]).encoding(Encoding::new().missing(f64::NAN)))
+        .coordinate("area", NewVariable::new(["x"], area).encoding(Encoding::new().without_missing()))
+        .variable("t", NewVariable::new(["time", "x"], values).attribute("units", "K").encoding(chunks))
+        .variable("name", NewVariable::new(["time"], names).encoding(Encoding::new().chunks([24])))
+}
+
+#[test]
+fn the_first_day_and_later_days_are_the_same_dataset() {
+    for format in [Format::V3, Format::V2] {
+        let storage = Storage::from(MemoryStore::new());
+        let mut dataset = Dataset::create(storage.clone(), "/", day(0, format), &standard()).unwrap();
+        dataset.append("time", day(1, format)).unwrap();
+        open(&storage).append("time", day(2, format)).unwrap();
+        let dataset = open(&storage);
+        let raw = dataset.variable("time").unwrap().read_raw::<i32>().unwrap().into_vec();
+        assert_eq!(raw, (0..72).collect::<Vec<_>>());
+        let values = dataset.variable("t").unwrap().read::<f64>().unwrap().into_vec();
+        let hours: Vec<f64> = values.into_iter().step_by(2).collect();
+        assert_eq!(hours, (0..72).map(|hour| f64::from(hour % 24)).collect::<Vec<_>>());
+        dataset.write_region(day(1, format)).unwrap();
+    }
+}
+
+/// Units that are too coarse for the first day are replaced by finer ones, which later days use as well.
+#[test]
+fn refined_units_are_no_other_encoding() {
+    let day = |number: i64| {
+        let encoding = Encoding::new().units("days since 1970-01-01").data_type(NumberType::Int64);
+        let hours = Times::new(Calendar::Standard, TimeUnit::Seconds, vec![number * DAY + 3600]);
+        NewDataset::new().coordinate("time", NewVariable::new(["time"], hours).encoding(encoding))
+    };
+    let storage = Storage::from(MemoryStore::new());
+    let mut dataset = Dataset::create(storage, "/", day(0), &standard()).unwrap();
+    dataset.append("time", day(1)).unwrap();
+    assert_eq!(dataset.variable("time").unwrap().read_raw::<i64>().unwrap().into_vec(), [1, 25]);
+}
+
+#[test]
+fn an_encoding_that_differs_from_the_stored_one_is_refused_by_name() {
+    let storage = Storage::from(MemoryStore::new());
+    Dataset::create(storage.clone(), "/", day(0, Format::V3), &standard()).unwrap();
+    let before = content(&storage);
+    let refused = |variable: &str, encoding: Encoding, name: &str| {
+        let mut more = day(1, Format::V3);
+        let new = match variable {
+            "t" => NewVariable::new(["time", "x"], NdVec::new([24, 2], vec![0.0; 48]).unwrap()),
+            "x" => NewVariable::new(["x"], vec![1.0, 2.0]),
+            _ => {
+                let hours = (24..48).map(|hour| 18_262 * DAY + hour * 3600).collect();
+                NewVariable::new(["time"], Times::new(Calendar::Standard, TimeUnit::Seconds, hours))
+            }
+        };
+        more = more.variable(variable, new.encoding(encoding));
+        let error = open(&storage).append("time", more).unwrap_err();
+        assert_eq!(error.kind(), XarrayErrorKind::Invalid, "{error}");
+        let text = error.to_string();
+        assert!(text.contains("its stored encoding is kept") && text.contains(name), "{name}: {text}");
+    };
+    refused("t", packed().data_type(NumberType::Int32), "data_type is int16, and int32 is given");
+    refused("t", packed().scale(0.5), "scale is 0.25, and 0.5 is given");
+    refused("t", packed().offset(0.0), "offset is 100, and 0 is given");
+    refused("t", packed().missing(-2), "missing is -1, and -2 is given");
+    refused("t", packed().without_missing(), "missing is -1, and none is given");
+    refused("t", packed().missing_value(-2), "missing_value is -1, and -2 is given");
+    refused("t", packed().coordinates(["time"]), "coordinates is area, and time is given");
+    refused("t", packed().units("hours"), "units is none, and hours is given");
+    refused("t", packed().texts_as_bytes(), "texts_as_bytes is false, and true is given");
+    refused("t", packed().chunks([24, 1]), "other chunks than the given [24, 1]");
+    refused("t", packed().shards([24, 1]), "other shards than the given [24, 1]");
+    refused("t", packed().codecs([zarr_meta::codecs::zstd(4)]), "other codecs than the given [\"zstd\"]");
+    refused("x", Encoding::new().missing(9.0), "missing is none, and 9 is given");
+    refused("time", hourly().units("hours since 2020-01-02"), "units is hours since 2020-01-01");
+    refused("time", hourly().units("minutes since 2020-01-01"), "and minutes since 2020-01-01 is given");
+    refused("time", hourly().calendar("noleap"), "calendar is standard, and noleap is given");
     assert_eq!(content(&storage), before);
 }
 
