@@ -74,7 +74,7 @@ impl Group {
     /// the consolidated metadata cannot be read; errors of the store.
     pub async fn check_consolidated(&self) -> HierarchyResult<Option<Vec<Difference>>> {
         let limits = &self.shared.options.writing.limits;
-        let bytes = self.store().get(&self.holder()?, limits.metadata_bytes).await?;
+        let bytes = self.unconsolidated().get(&self.holder()?, limits.metadata_bytes).await?;
         let Some(bytes) = bytes else { return Ok(None) };
         let consolidated = ConsolidatedIndex::held(self.form(), &bytes, limits, &mut Ignore)?;
         let Some(consolidated) = consolidated else { return Ok(None) };
@@ -125,7 +125,7 @@ impl Group {
         let limits = &self.shared.options.writing.limits;
         if index.form() == ConsolidatedForm::Object
             && let Some((own, _)) =
-                node::read(self.store(), &self.prefix, Some(self.format()), limits, false).await?
+                node::read(self.unconsolidated(), &self.prefix, Some(self.format()), limits, false).await?
         {
             self.insert(&mut index, &self.prefix, &own)?;
         }
@@ -177,7 +177,7 @@ impl Group {
     }
 
     fn unlayered(&self, options: GroupOptions) -> Arc<Shared> {
-        Arc::new(Shared::new(self.store().clone(), self.registry(), &options))
+        Arc::new(Shared::new(self.unconsolidated().clone(), self.registry(), &options))
     }
 
     fn insert(&self, index: &mut ConsolidatedIndex, prefix: &Prefix, meta: &NodeMeta) -> HierarchyResult<()> {

@@ -265,7 +265,7 @@ impl Group {
     /// As [`copy`].
     pub async fn copy_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<CopyReport> {
         let options = CopyOptions { writing: to.shared.options.writing.clone(), ..CopyOptions::new() };
-        copy_at(self.store(), &self.below(path)?, to.storage(), &to.child(to_path)?, &options).await
+        copy_at(self.unconsolidated(), &self.below(path)?, to.storage(), &to.child(to_path)?, &options).await
     }
 
     /// Moves a node below this group, with everything below it, to a path below another group: copies it and erases the

@@ -174,7 +174,7 @@ impl Group {
     /// As [`open`](Self::open).
     pub async fn reload(&mut self) -> HierarchyResult<()> {
         let Shared { registry, options, .. } = &*self.shared;
-        let (store, format) = (self.shared.store().clone(), self.format());
+        let (store, format) = (self.shared.unconsolidated().clone(), self.format());
         let group = options.read_at(store, &self.prefix, registry, Some(format), format).await;
         *self = group.map_err(|e| e.at(&self.path()))?;
         Ok(())
@@ -199,7 +199,7 @@ impl Shared {
     }
 
     /// Returns the storage without the layer of consolidated metadata.
-    pub(crate) fn store(&self) -> &Storage {
+    pub(crate) fn unconsolidated(&self) -> &Storage {
         self.layer.as_ref().map_or(&self.storage, Consolidated::inner)
     }
 

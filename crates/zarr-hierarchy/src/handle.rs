@@ -65,8 +65,8 @@ macro_rules! common_methods {
         }
 
         /// The storage without consolidated metadata.
-        pub fn store(&self) -> &Storage {
-            self.inner().shared.store()
+        pub fn unconsolidated(&self) -> &Storage {
+            self.inner().shared.unconsolidated()
         }
 
         /// The registry for opening arrays.

@@ -85,7 +85,7 @@ impl Dataset {
             let prefix =
                 group.prefix().child(&name).map_err(|error| XarrayError::invalid(error.to_string()))?;
             let meta = ready.meta.clone();
-            let (storage, options) = (group.store().clone(), OpenOptions::new());
+            let (storage, options) = (group.unconsolidated().clone(), OpenOptions::new());
             let array = Array::from_metadata(storage, prefix, meta, Vec::new(), group.registry(), &options)?;
             ready.write(&array).await
         };

@@ -57,6 +57,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`zarr_xarray::Dataset::open_at`](crate::Dataset::open_at).
+    #[doc(alias = "open_url")]
     pub fn open_at(located: &Located, registry: &Registry) -> XarrayResult<Self> {
         block_on(crate::Dataset::open_at(located, registry)).map(Self::from)
     }
@@ -299,6 +300,7 @@ impl DataTree {
     ///
     /// # Errors
     /// As [`zarr_xarray::DataTree::open_at`](crate::DataTree::open_at).
+    #[doc(alias = "open_url")]
     pub fn open_at(located: &Located, registry: &Registry) -> XarrayResult<Self> {
         block_on(crate::DataTree::open_at(located, registry)).map(Self)
     }

@@ -51,6 +51,7 @@ impl DataTree {
     ///
     /// # Errors
     /// As [`open`](Self::open) and [`Group::open_at`].
+    #[doc(alias = "open_url")]
     pub async fn open_at(located: &Located, registry: &Registry) -> XarrayResult<Self> {
         Self::open(Group::open_at(located, registry).await?).await
     }

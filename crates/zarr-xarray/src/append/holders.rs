@@ -40,7 +40,7 @@ impl Holders {
         };
         let places = groups.into_iter().map(place).collect::<Result<_, _>>();
         Ok(Self {
-            storage: group.store().clone(),
+            storage: group.unconsolidated().clone(),
             registry: group.registry().clone(),
             form,
             name: if group.format() == Format::V3 { DocumentName::Node } else { DocumentName::Array2 },

@@ -45,6 +45,15 @@ impl Array {
 
     /// Opens the array that a URL names, in the format that the URL asks for, if any.
     ///
+    /// ```
+    /// # use zarr_array::{ArrayResult, Registry, block_on, blocking::Array};
+    /// # use zarr_store::{Access, Schemes};
+    /// # fn example(schemes: Schemes, registry: &Registry) -> ArrayResult<()> {
+    /// let t2m = Array::open_at(&block_on(schemes.open("weather.zarr|zarr3:t2m", &Access::new()))?, registry)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`zarr_array::Array::open_at`](crate::Array::open_at).
     #[doc(alias = "open_url")]
