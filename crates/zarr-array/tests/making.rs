@@ -101,7 +101,7 @@ fn an_array_like_another_has_its_document() {
 
 #[test]
 fn an_array_like_one_of_format_2_is_one_of_format_3() {
-    let old = ArrayMeta::builder_v2([8, 6], "float32").chunks([4, 3]).fill_value("NaN");
+    let old = ArrayMeta::builder_v2([8, 6], "float32").chunks([4, 3]).fill("NaN");
     let old = old.dimension_names(["y", "x"]).build();
     let array = Array::create(MemoryStore::new(), "/", old.unwrap(), &standard()).unwrap();
     let new = array.builder().build().unwrap();

@@ -264,6 +264,7 @@ impl ArrayBuilder {
     /// the member at fault: shapes that do not fit each other, a fill value that does not fit the data type, attributes
     /// that are not an object or have values that JSON cannot represent.
     pub fn build(mut self) -> MetaResult<ArrayMeta> {
+        self.check_layout()?;
         self.choose_shapes();
         let grid = self.grid()?;
         let codecs = self.all_codecs()?;
@@ -271,7 +272,7 @@ impl ArrayBuilder {
         root.set("zarr_format", 3);
         root.set("node_type", "array");
         root.set("shape", self.shape.iter().copied().collect::<Value>());
-        root.set("data_type", self.data_type_value());
+        root.set("data_type", Extension::from(&self.data_type));
         root.set("chunk_grid", grid);
         root.set("chunk_key_encoding", &self.key_encoding);
         root.set("fill_value", self.fill_value()?);
@@ -297,6 +298,17 @@ impl ArrayBuilder {
             document.keep_attributes(attributes);
         }
         Ok(document.into())
+    }
+
+    /// Checks that elements of the data type have a byte order.
+    fn check_layout(&self) -> MetaResult<()> {
+        let (name, layout) = (self.data_type.name(), self.data_type.layout());
+        let Layout::Fixed { size, unit } = layout else { return Ok(()) };
+        let message = format!(
+            "data type {name:?} has elements of {size} bytes in units of {unit}, expected units of 1, 2, 4, 8 or 16 that \
+             divide the element (1: no byte order)"
+        );
+        if layout.is_valid() { Ok(()) } else { Err(MetaError::argument(message).at("/data_type")) }
     }
 
     /// Chooses the shapes of chunks and shards that are not given.
@@ -367,16 +379,6 @@ impl ArrayBuilder {
         RegularGrid::new(shape)
             .map(drop)
             .map_err(|e| MetaError::argument(format!("the {what} shape cannot be used")).with_source(e))
-    }
-
-    fn data_type_value(&self) -> Value {
-        let name = self.data_type.name();
-        match &self.data_type {
-            DataType::Extension(t) if !t.configuration().is_empty() => {
-                Extension::new(name).with_configuration(&(&t.configuration()).into()).into()
-            }
-            _ => (&*name).into(),
-        }
     }
 
     fn fill_value(&self) -> MetaResult<Value> {

@@ -1,49 +1,54 @@
 //! Metadata for new arrays of format 2, in the style of zarr-python.
 
-use zarr_traits::Limits;
+use zarr_traits::extension::Context;
+use zarr_traits::{DataType, Limits, Registry};
 
+use crate::DATA_TYPES;
 use crate::diagnostic::{Ignore, Sink, Strict};
-use crate::error::{MetaError, MetaResult};
-use crate::fill;
+use crate::error::{MetaError, MetaErrorKind, MetaResult};
+use crate::fill::{self, Fill};
 use crate::json::{Object, Root, Value};
 use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;
-use crate::v2::dtype::{ByteOrder, Dtype, Endian};
+use crate::v2::dtype::{ByteOrder, Dtype, Endian, data_type_of_dtype};
 use crate::v2::{self, Attributes};
 use crate::v3::{Extension, writable};
 
 /// A builder of the metadata of a new array of format 2; see [`ArrayMeta::builder_v2`].
 ///
-/// Defaults are written into the document: fill value null, no filters, no compressor, order C, little-endian, chunk
-/// keys with `.`.
+/// Its methods have the names of [`ArrayBuilder`](crate::ArrayBuilder) where both formats have the same. Defaults are
+/// written into the document: fill value null, no filters, no compressor, order C, little-endian, chunk keys with `.`.
+///
+/// Only [`build`](Self::build) checks the values; the other methods store them.
 #[derive(Debug, Clone)]
 pub struct ArrayBuilder2 {
     shape: Vec<u64>,
     data_type: Extension,
     chunks: Option<Vec<u64>>,
     byte_order: ByteOrder,
-    fill_value: Option<Value>,
-    /// Whether the fill value is that of a stored array, whose tolerated forms are no errors.
-    fill_is_stored: bool,
+    fill: Option<Fill>,
     filters: Vec<Value>,
     compressor: Option<Value>,
     fortran: bool,
     separator: char,
+    /// The attributes from the caller; those of a stored array are kept as they are.
+    given: Option<Value>,
     attributes: Object,
     dimension_names: Option<Vec<String>>,
 }
 
 impl ArrayMeta {
-    /// Returns a builder of metadata for a new array of format 2. The data type and the fill value are given as in
-    /// format 3, filters and compressor as in format 2.
+    /// Returns a builder of metadata for a new array of format 2. The fill value is given as in format 3, filters and
+    /// compressor as in format 2. The data type is a [`DataType`], its name in format 3, or a type string of NumPy such as
+    /// `>i2`, which also has the byte order.
     ///
     /// ```
-    /// use zarr_meta::{ArrayMeta, DocumentName, v3::Extension};
+    /// use zarr_meta::{ArrayMeta, DataType, DocumentName};
     /// use serde_json::json;
     ///
-    /// let meta = ArrayMeta::builder_v2([1000, 1000], Extension::new("float32"))
+    /// let meta = ArrayMeta::builder_v2([1000, 1000], DataType::Float32)
     ///     .chunks([100, 100])
-    ///     .fill_value("NaN")
+    ///     .fill(f32::NAN)
     ///     .compressor(json!({ "id": "zstd", "level": 3 }))
     ///     .dimension_names(["y", "x"])
     ///     .build()?;
@@ -62,15 +67,22 @@ impl ArrayBuilder2 {
             data_type,
             chunks: None,
             byte_order: ByteOrder::One(Endian::Little),
-            fill_value: None,
-            fill_is_stored: false,
+            fill: None,
             filters: Vec::new(),
             compressor: None,
             fortran: false,
             separator: '.',
+            given: None,
             attributes: Object::new(),
             dimension_names: None,
         }
+    }
+
+    /// Sets the shape of the array.
+    #[must_use]
+    pub fn shape(mut self, shape: impl Into<Vec<u64>>) -> Self {
+        self.shape = shape.into();
+        self
     }
 
     /// Sets the shape of a chunk in elements.
@@ -91,23 +103,17 @@ impl ArrayBuilder2 {
         self
     }
 
-    /// Sets the fill value, in the form of a document of format 3.
+    /// Sets the fill value, the value of all elements that are not stored. A JSON form is that of format 3.
     #[must_use]
-    pub fn fill_value(mut self, value: impl Into<Value>) -> Self {
-        (self.fill_value, self.fill_is_stored) = (Some(value.into()), false);
-        self
-    }
-
-    /// Sets the fill value of a stored array, which may have a tolerated form.
-    pub(crate) fn stored_fill_value(mut self, value: &Value) -> Self {
-        (self.fill_value, self.fill_is_stored) = (Some(value.clone()), true);
+    pub fn fill(mut self, fill: impl Into<Fill>) -> Self {
+        self.fill = Some(fill.into());
         self
     }
 
     /// Leaves elements of chunks that are not stored undefined: the fill value is null.
     #[must_use]
     pub fn undefined_fill(mut self) -> Self {
-        self.fill_value = None;
+        self.fill = None;
         self
     }
 
@@ -147,13 +153,11 @@ impl ArrayBuilder2 {
         self
     }
 
-    /// Sets the attributes.
-    ///
-    /// # Errors
-    /// If `attributes` is not an object, or has a value that JSON cannot represent: a bare `NaN`, a lone surrogate.
-    pub fn attributes(self, attributes: impl Into<Value>) -> MetaResult<Self> {
-        let attributes = writable(&attributes.into())?.as_object().unwrap_or_default();
-        Ok(self.attributes_as_they_are(attributes))
+    /// Sets the attributes, which must be an object.
+    #[must_use]
+    pub fn attributes(mut self, attributes: impl Into<Value>) -> Self {
+        self.given = Some(attributes.into());
+        self
     }
 
     pub(crate) fn attributes_as_they_are(mut self, attributes: Object) -> Self {
@@ -164,12 +168,17 @@ impl ArrayBuilder2 {
     /// Returns the metadata.
     ///
     /// # Errors
-    /// If a value is missing, wrong, or cannot be represented in format 2.
+    /// If a value is missing, wrong, or cannot be represented in format 2; if attributes are not an object, or have a value
+    /// that JSON cannot represent: a bare `NaN`, a lone surrogate.
     pub fn build(mut self) -> MetaResult<ArrayMeta> {
         let limits = Limits::default();
+        if let Some(given) = self.given.take() {
+            self.attributes = writable(&given)?.as_object().unwrap_or_default();
+        }
+        self.resolve_type_string().map_err(|e| e.at("/data_type"))?;
         let chunks = self.chunks.take().ok_or_else(|| MetaError::argument("the chunk shape is not given"))?;
         let dtype = Dtype::of(&self.data_type, &self.byte_order, &limits).map_err(|e| e.at("/data_type"))?;
-        let fill_value = self.fill(&dtype).map_err(|e| e.at("/fill_value"))?;
+        let fill_value = self.fill_value(&dtype).map_err(|e| e.at("/fill_value"))?;
         self.complete_filters(&dtype);
         if let Some(names) = &self.dimension_names {
             if names.len() != self.shape.len() {
@@ -196,15 +205,48 @@ impl ArrayBuilder2 {
         ArrayMeta::of_v2(root, &parsed, Attributes::new(&self.attributes), &limits, &mut Strict)?.understood()
     }
 
-    fn fill(&self, dtype: &Dtype) -> MetaResult<Value> {
-        let Some(given) = &self.fill_value else { return Ok(Value::from(None::<bool>)) };
-        let sink: &mut dyn Sink = if self.fill_is_stored { &mut Ignore } else { &mut Strict };
-        if *dtype != Dtype::Object {
-            return v2::fill::raise(dtype, given, sink);
+    /// Replaces a type string of NumPy by the data type and the byte order that it means.
+    fn resolve_type_string(&mut self) -> MetaResult<()> {
+        let name = self.data_type.name();
+        let of = |text: &str| data_type_of_dtype(&text.into(), &Limits::default());
+        if name.starts_with(['<', '>', '|']) {
+            let (data_type, is_big) = of(name)?;
+            self.data_type = data_type;
+            if is_big {
+                self.byte_order = ByteOrder::One(Endian::Big);
+            }
+            return Ok(());
         }
-        let strings =
-            if self.data_type.name() == "string" { crate::DataType::String } else { crate::DataType::Bytes };
-        fill::write(&strings, &fill::read(&strings, given, sink)?)
+        // `S4` has no byte order, but `i2` could have either.
+        match of(&format!("<{name}")) {
+            Ok((data_type, _)) if of(name).is_ok() => self.data_type = data_type,
+            Ok((data_type, _)) => {
+                let message = format!(
+                    "data type {name:?} has no byte order, give \"<{name}\", \">{name}\" or the name {:?}",
+                    data_type.name()
+                );
+                return Err(MetaError::argument(message));
+            }
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    fn fill_value(&self, dtype: &Dtype) -> MetaResult<Value> {
+        let Some(given) = &self.fill else { return Ok(Value::from(None::<bool>)) };
+        let data_type = || {
+            let (registry, limits) = (Registry::core().overriding(DATA_TYPES), Limits::default());
+            let built = registry.data_type(&self.data_type.to_spec()?, &Context::new(&registry, &limits));
+            let unknown = |e| MetaError::new(MetaErrorKind::UnknownExtension, "the data type").with_source(e);
+            built.map(|(data_type, _)| data_type).map_err(unknown)
+        };
+        let (given, is_stored) = given.json(data_type)?;
+        let sink: &mut dyn Sink = if is_stored { &mut Ignore } else { &mut Strict };
+        if *dtype != Dtype::Object {
+            return v2::fill::raise(dtype, &given, sink);
+        }
+        let strings = if self.data_type.name() == "string" { DataType::String } else { DataType::Bytes };
+        fill::write(&strings, &fill::read(&strings, &given, sink)?)
     }
 
     /// Inserts the filter that turns objects into bytes, if the dtype is an object and the filter is missing.

@@ -9,6 +9,7 @@ use crate::codecs::{Element, full};
 use crate::diagnostic::Ignore;
 use crate::documents::Format;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
+use crate::fill::Fill;
 use crate::json::{Object, Value, pointer};
 use crate::members2::Members2;
 use crate::model::ArrayMeta;
@@ -109,7 +110,7 @@ pub(crate) fn raise(array: &ArrayDocument) -> MetaResult<ArrayBuilder2> {
         .chunks(chunks(array.chunk_grid())?)
         .byte_order(order)
         .separator(separator(array.chunk_key_encoding())?)
-        .stored_fill_value(array.fill_value())
+        .fill(Fill::stored(array.fill_value().clone()))
         .filters(codecs.filters);
     if codecs.fortran {
         builder = builder.fortran_order();

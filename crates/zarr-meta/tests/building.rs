@@ -1,5 +1,7 @@
 //! New metadata: the form in which it is written, and early errors.
 
+use std::sync::Arc;
+
 use crate::common::{self, base, parse};
 use proptest::prelude::*;
 use serde_json::json;
@@ -9,6 +11,7 @@ use zarr_meta::{
     ArrayBuilder, ArrayMeta, Code, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, Strict,
 };
 use zarr_traits::extension::{Context, Spec};
+use zarr_traits::{CodecResult, ExtensionType, Layout};
 
 fn builder() -> ArrayBuilder {
     ArrayMeta::builder([1000, 1000], DataType::Float32).chunks([100, 100])
@@ -387,4 +390,46 @@ fn storage_transformers_are_written_in_their_order() {
     let meta = builder().storage_transformers([outer.clone(), inner.clone()]).build().unwrap();
     assert_eq!(meta.document().storage_transformers(), [outer, inner]);
     assert!(!builder().build().unwrap().to_text().contains("storage_transformers"));
+}
+
+/// A data type whose elements have this layout.
+#[derive(Debug)]
+struct Shaped(Layout);
+
+impl ExtensionType for Shaped {
+    fn name(&self) -> &str {
+        "acme.uint24"
+    }
+    fn configuration(&self) -> serde_json::Map<String, serde_json::Value> {
+        serde_json::Map::new()
+    }
+    fn layout(&self) -> Layout {
+        self.0
+    }
+    fn fill_from_json(&self, _: &serde_json::Value) -> CodecResult<FillValue> {
+        Ok(FillValue::from_bytes(vec![0; 6]))
+    }
+    fn fill_to_json(&self, _: &FillValue) -> CodecResult<serde_json::Value> {
+        Ok(json!(0))
+    }
+}
+
+#[test]
+fn units_without_a_byte_order_are_refused_when_metadata_is_built() {
+    let build = |size, unit| {
+        let data_type = DataType::Extension(Arc::new(Shaped(Layout::Fixed { size, unit })));
+        ArrayMeta::builder([4], data_type).fill(FillValue::from_bytes(vec![0; size])).build()
+    };
+    for (size, unit) in [(3, 1), (2, 2), (8, 4), (8, 8), (32, 16), (6, 2)] {
+        build(size, unit).unwrap_or_else(|e| panic!("{size}, {unit}: {e}"));
+    }
+    for (size, unit) in [(3, 3), (6, 4), (3, 0), (12, 6), (32, 32)] {
+        let e = build(size, unit).unwrap_err();
+        assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::InvalidArgument, "/data_type"), "{size}, {unit}");
+        assert!(
+            e.to_string()
+                .contains(&format!("{size} bytes in units of {unit}, expected units of 1, 2, 4, 8 or 16")),
+            "{e}"
+        );
+    }
 }

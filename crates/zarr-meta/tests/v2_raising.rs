@@ -3,8 +3,8 @@
 use serde_json::json;
 use zarr_meta::v3::Extension;
 use zarr_meta::{
-    ArrayMeta, Code, DataType, Diagnostic, DocumentName, Format, GroupMeta, Ignore, Limits, MetaErrorKind,
-    Strict,
+    ArrayBuilder2, ArrayMeta, Code, DataType, Diagnostic, DocumentName, Fill, FillValue, Format, GroupMeta,
+    Ignore, Limits, MetaErrorKind, Strict, types,
 };
 
 use crate::common::{base, open, registry};
@@ -189,6 +189,64 @@ fn arrays_without_equivalent_in_format_2_are_refused() {
     }
 }
 
+/// Both builders take the same names of types and the same forms of fill values.
+#[test]
+fn both_builders_take_the_same_data_types_and_fill_values() {
+    let dtype = |builder: ArrayBuilder2| {
+        let text = builder.chunks([2]).build().unwrap_or_else(|e| panic!("{e}")).to_text();
+        let member = |name: &str| serde_json::from_str::<serde_json::Value>(&text).unwrap()[name].clone();
+        (member("dtype").as_str().unwrap().to_owned(), member("fill_value"))
+    };
+    let of = |name: &str| dtype(ArrayMeta::builder_v2([4], name)).0;
+    for (given, written) in [
+        ("int16", "<i2"),
+        ("<i2", "<i2"),
+        (">i2", ">i2"),
+        ("|u1", "|u1"),
+        ("u1", "|u1"),
+        ("|b1", "|b1"),
+        (">f8", ">f8"),
+        ("<c8", "<c8"),
+        ("|S5", "|S5"),
+        ("S5", "|S5"),
+        (">U3", ">U3"),
+        ("|V3", "|V3"),
+        ("r24", "|V3"),
+        (">M8[ns]", ">M8[ns]"),
+        ("<m8[15m]", "<m8[15m]"),
+        ("string", "|O"),
+    ] {
+        assert_eq!(of(given), written, "{given}");
+    }
+    let time = types::datetime64("ms").unwrap();
+    assert_eq!(dtype(ArrayMeta::builder_v2([4], time.clone())).0, "<M8[ms]");
+    for (data_type, fill, written) in [
+        (DataType::Float32, Fill::from(f32::NAN), json!("NaN")),
+        (DataType::Int16, 7.into(), json!(7)),
+        (DataType::Int16, FillValue::of(7_i16).into(), json!(7)),
+        (DataType::String, "x".into(), json!("x")),
+        (time, FillValue::of(7_i64).into(), json!(7)),
+    ] {
+        let new = ArrayMeta::builder([4], data_type.clone()).chunks([2]).fill(fill.clone()).build().unwrap();
+        let new = serde_json::from_str::<serde_json::Value>(&new.to_text()).unwrap()["fill_value"].clone();
+        assert_eq!(dtype(ArrayMeta::builder_v2([4], data_type.clone()).fill(fill)).1, written, "{data_type}");
+        assert_eq!(new, written, "{data_type}");
+    }
+    for (given, part) in [
+        ("i2", "give \"<i2\", \">i2\" or the name \"int16\""),
+        ("<i3", "expected a dtype such as \"<f4\""),
+        ("|O", "use \"string\" or \"bytes\""),
+        ("float15", "format 2 has no dtype for the data type \"float15\""),
+    ] {
+        let error = ArrayMeta::builder_v2([4], given).chunks([2]).build().unwrap_err().to_string();
+        assert!(error.contains("\"/data_type\"") && error.contains(part), "{given}: {error}");
+    }
+    // Format 3 has no type strings, and names the data type that they mean.
+    let error = types::named("<i2", json!({})).unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("its name is \"int16\""), "{source}");
+}
+
 #[test]
 fn arrays_of_format_2_are_built_from_parts() {
     let meta = ArrayMeta::builder_v2([6, 4], Extension::new("float32"))
@@ -200,7 +258,6 @@ fn arrays_of_format_2_are_built_from_parts() {
         .compressor(json!({"level": 1, "id": "zlib"}))
         .dimension_names(["y", "x"])
         .attributes(json!({"units": "K"}))
-        .unwrap()
         .build()
         .unwrap();
     assert!(meta.fill_is_undefined());
@@ -214,8 +271,7 @@ fn arrays_of_format_2_are_built_from_parts() {
         assert!(text.contains(part), "{part} in {text}");
     }
     // Strings need an object codec, which is added if it is missing.
-    let strings =
-        ArrayMeta::builder_v2([3], Extension::new("string")).chunks([2]).fill_value("").build().unwrap();
+    let strings = ArrayMeta::builder_v2([3], Extension::new("string")).chunks([2]).fill("").build().unwrap();
     assert_eq!(strings.document().codecs()[0].name(), "vlen-utf8");
     let objects = ArrayMeta::builder_v2([3], Extension::new("string")).chunks([2]);
     let objects = objects.filters([json!({"id": "json2"})]).build().unwrap();
@@ -227,14 +283,14 @@ fn arrays_of_format_2_are_built_from_parts() {
         ("rank", ArrayMeta::builder_v2([4, 4], Extension::new("int32")).chunks([2])),
         ("chunk 0", new().chunks([0])),
         ("separator", new().separator('-')),
-        ("fill value", new().fill_value("x")),
+        ("fill value", new().fill("x")),
         ("compressor", new().compressor(json!({"level": 1}))),
         ("names", new().dimension_names(["x", "y"])),
+        ("attributes", new().attributes(json!([]))),
         ("data type", ArrayMeta::builder_v2([4], Extension::new("int4")).chunks([2])),
     ] {
         assert!(builder.build().is_err(), "{what}");
     }
-    assert!(new().attributes(json!([])).is_err());
 }
 
 #[test]
@@ -395,7 +451,7 @@ fn tolerated_spellings_are_converted() {
         assert_eq!(again.fill, resolved.fill, "{edits:?}");
     }
     // New metadata is strict about the values of the caller.
-    let given = ArrayMeta::builder_v2([4], Extension::new("bool")).chunks([2]).fill_value(1);
+    let given = ArrayMeta::builder_v2([4], Extension::new("bool")).chunks([2]).fill(1);
     assert_eq!(given.build().unwrap_err().kind(), MetaErrorKind::Deviation(Code::BoolFill));
 }
 

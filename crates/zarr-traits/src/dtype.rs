@@ -21,11 +21,12 @@ use zarr_number::{NumberType, Numeric};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// Every element has `size` bytes. Byte order applies to units of `unit` bytes (1: no byte order).
+    /// Every element has `size` bytes, and byte order applies to units of `unit` bytes. A unit has 1 byte, and no byte
+    /// order, or 2, 4, 8 or 16; `size` is a multiple of it. An element of another size, such as 3 bytes, has units of 1.
     Fixed {
         /// The bytes of an element.
         size: usize,
-        /// The bytes of a unit of byte order: half the size for complex numbers.
+        /// The bytes of a unit of byte order, 1, 2, 4, 8 or 16: half the size for complex numbers.
         unit: usize,
     },
     /// Every element has `size` bytes and consists of parts with different units of byte order (structs).
@@ -36,6 +37,16 @@ pub enum Layout {
     },
     /// Elements differ in length (strings). The memory of a chunk holds a [`Slot`](crate::heap::Slot) for each.
     Variable,
+}
+
+impl Layout {
+    /// Whether elements can have this layout: a unit of byte order has 1, 2, 4, 8 or 16 bytes, and divides the element.
+    pub const fn is_valid(self) -> bool {
+        match self {
+            Self::Fixed { size, unit } => Swap::units(unit).is_some() && size.is_multiple_of(unit),
+            Self::Packed { .. } | Self::Variable => true,
+        }
+    }
 }
 
 /// The data type of an array. Elements in memory are always in the byte order of this machine.
@@ -233,7 +244,41 @@ impl FromStr for DataType {
     type Err = CodecError;
 
     fn from_str(name: &str) -> CodecResult<Self> {
-        Self::core(name).ok_or_else(|| CodecError::unknown(ExtensionPoint::DataType, name))
+        Self::core(name).ok_or_else(|| unknown(name))
+    }
+}
+
+/// Returns the error for an unknown name. It names the data type that a type string of NumPy means.
+pub(crate) fn unknown(name: &str) -> CodecError {
+    let error = CodecError::unknown(ExtensionPoint::DataType, name);
+    match of_type_string(name) {
+        Some(meant) => error.with_hint(&format!("NumPy and format 2 call it so, its name is {meant:?}")),
+        None => error,
+    }
+}
+
+/// Returns the name of the data type that a type string of NumPy means, such as `<i2`.
+fn of_type_string(text: &str) -> Option<String> {
+    let plain = text.strip_prefix(['<', '>', '|']).unwrap_or(text);
+    let size = plain.get(1..)?;
+    let number = |kind: &str, sizes: &[u32]| {
+        let size = size.parse::<u32>().ok().filter(|size| sizes.contains(size))?;
+        Some(format!("{kind}{}", size * 8))
+    };
+    let is_count = !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit());
+    let named = |name: &str, fits: bool| fits.then(|| name.to_owned());
+    match plain.chars().next()? {
+        'b' => named("bool", size == "1"),
+        'i' => number("int", &[1, 2, 4, 8]),
+        'u' => number("uint", &[1, 2, 4, 8]),
+        'f' => number("float", &[2, 4, 8]),
+        'c' => number("complex", &[8, 16]),
+        'S' => named("null_terminated_bytes", is_count),
+        'U' => named("fixed_length_utf32", is_count),
+        'V' => named("raw_bytes", is_count),
+        'M' => named("numpy.datetime64", size.starts_with("8[")),
+        'm' => named("numpy.timedelta64", size.starts_with("8[")),
+        _ => None,
     }
 }
 
@@ -290,6 +335,29 @@ pub trait ExtensionType: Any + Debug + Send + Sync {
 mod tests {
     use super::*;
     use crate::error::CodecErrorKind;
+
+    #[test]
+    fn type_strings_of_numpy_are_refused_with_the_name_that_they_mean() {
+        for (text, name) in [
+            ("<i2", "int16"),
+            (">f8", "float64"),
+            ("|b1", "bool"),
+            ("u1", "uint8"),
+            ("<c16", "complex128"),
+            ("|S5", "null_terminated_bytes"),
+            ("<U4", "fixed_length_utf32"),
+            ("|V3", "raw_bytes"),
+            ("<M8[ns]", "numpy.datetime64"),
+            ("<m8[15m]", "numpy.timedelta64"),
+        ] {
+            let error = text.parse::<DataType>().unwrap_err().to_string();
+            assert!(error.ends_with(&format!("its name is {name:?}")), "{error}");
+        }
+        for text in ["", "<", "é", "<i3", "i", "f16", "S", "Sx", "M8", "int", "x4"] {
+            let error = text.parse::<DataType>().unwrap_err().to_string();
+            assert_eq!(error, format!("unknown data type {text:?}"));
+        }
+    }
 
     #[test]
     fn core_names_are_exact() {

@@ -27,6 +27,16 @@ impl Fill {
         Self(Form::Stored(value))
     }
 
+    /// Returns the JSON form of format 3, and whether it is that of a stored document. `data_type` is asked for the form of
+    /// bits.
+    pub(crate) fn json(&self, data_type: impl FnOnce() -> MetaResult<DataType>) -> MetaResult<(Value, bool)> {
+        match &self.0 {
+            Form::Bits(bits) => Ok((super::for_document(&data_type()?, bits)?, false)),
+            Form::Json(value) => Ok((value.clone(), false)),
+            Form::Stored(value) => Ok((value.clone(), true)),
+        }
+    }
+
     /// Returns the element of `data_type`.
     pub(crate) fn bits(&self, data_type: &DataType) -> MetaResult<FillValue> {
         match &self.0 {

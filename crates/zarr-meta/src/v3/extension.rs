@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use zarr_traits::Limits;
 use zarr_traits::extension::Spec;
+use zarr_traits::{DataType, Limits};
 
 use crate::diagnostic::{Below, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
@@ -188,6 +188,27 @@ impl Eq for Extension {}
 impl From<&str> for Extension {
     fn from(name: &str) -> Self {
         Self::new(name)
+    }
+}
+
+impl From<&DataType> for Extension {
+    fn from(data_type: &DataType) -> Self {
+        let name = data_type.name().into_owned();
+        // A name without a configuration is written as a string.
+        let value = Value::from(&name);
+        let extension = Self { name, configuration: None, must_understand: None, value };
+        match data_type {
+            DataType::Extension(t) if !t.configuration().is_empty() => {
+                extension.with_configuration(&(&t.configuration()).into())
+            }
+            _ => extension,
+        }
+    }
+}
+
+impl From<DataType> for Extension {
+    fn from(data_type: DataType) -> Self {
+        Self::from(&data_type)
     }
 }
 

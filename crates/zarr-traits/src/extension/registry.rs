@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::codec::{Codec, CodecKind, Repr};
-use crate::dtype::{DataType, ExtensionType};
+use crate::dtype::{DataType, ExtensionType, unknown};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::grid::ChunkGrid;
 use crate::key_encoding::KeyEncoding;
@@ -356,7 +356,8 @@ impl Registry {
             notes.extend(Note::alias(&spec.name, name, "").filter(|_| !registered));
             return Ok((core, notes));
         }
-        let entry = self.find(&self.tables.data_types, ExtensionPoint::DataType, &spec.name)?;
+        let entry = self.find(&self.tables.data_types, ExtensionPoint::DataType, &spec.name);
+        let entry = entry.map_err(|_| unknown(&spec.name))?;
         let (built, mut notes) = build(spec, |c| entry.build(c, context))?;
         notes.extend(Note::alias(&spec.name, entry.name(), ""));
         Ok((DataType::Extension(built), notes))

@@ -49,12 +49,11 @@ impl Encoding {
         }
         let keys = Extension::new("v2");
         let builder = builder.chunk_key_encoding(keys).build().and_then(|meta| meta.to_builder_v2());
-        let builder =
-            builder.and_then(|builder| builder.attributes(attributes.to_value())).map_err(refused)?;
+        let builder = builder.map_err(refused)?.attributes(attributes.to_value());
         // An array without dimensions has an empty list of names.
         let builder = builder.dimension_names(dimensions);
         let builder = match form.missing {
-            Some(missing) => builder.fill_value(missing.to_json()?),
+            Some(missing) => builder.fill(missing.to_json()?),
             None => builder.undefined_fill(),
         };
         builder.build().map_err(refused)
