@@ -19,7 +19,7 @@ static TARGET: LazyLock<Target> = LazyLock::new(|| {
 fuzz_target!(
     init: {
         if let Some(folder) = env::var_os("ZARR_FUZZ_SEEDS") {
-            write_seeds(Path::new(&folder)).unwrap_or_else(|e| panic!("cannot write seeds: {e}"));
+            write_seeds(Path::new(&folder)).unwrap_or_else(|e| panic!("cannot write seeds: {e:#}"));
             process::exit(0);
         }
     },

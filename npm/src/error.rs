@@ -1,7 +1,5 @@
 //! Errors as objects of JavaScript with the members `message`, `code`, `node`, `chunk` and `key`.
 
-use std::error::Error as _;
-
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::JsValue;
 use zarr_array::ArrayError;
@@ -16,7 +14,7 @@ pub(crate) fn of_array(e: &ArrayError) -> JsValue {
     let chunk = e.chunk().map(|chunk| Array::from_iter(chunk.iter().map(|i| number(*i))));
     let chunk = chunk.map_or(JsValue::UNDEFINED, JsValue::from);
     object(&[
-        ("message", e.to_string().into()),
+        ("message", format!("{e:#}").into()),
         ("code", format!("{:?}", e.kind()).into()),
         ("node", optional(e.array())),
         ("chunk", chunk),
@@ -27,10 +25,10 @@ pub(crate) fn of_array(e: &ArrayError) -> JsValue {
 /// Returns the object of an error of a hierarchy.
 pub(crate) fn of_hierarchy(e: &HierarchyError) -> JsValue {
     object(&[
-        ("message", e.to_string().into()),
+        ("message", format!("{e:#}").into()),
         ("code", format!("{:?}", e.kind()).into()),
         ("node", optional(e.node())),
-        ("key", optional(key_of(e))),
+        ("key", optional(e.array_error().key())),
     ])
 }
 
@@ -38,7 +36,7 @@ pub(crate) fn of_hierarchy(e: &HierarchyError) -> JsValue {
 pub(crate) fn of_store(e: StoreError) -> JsValue {
     let key = optional(e.key());
     let e = ArrayError::from(e);
-    object(&[("message", e.to_string().into()), ("code", format!("{:?}", e.kind()).into()), ("key", key)])
+    object(&[("message", format!("{e:#}").into()), ("code", format!("{:?}", e.kind()).into()), ("key", key)])
 }
 
 /// Returns the object of an error in the arguments of a call.
@@ -64,8 +62,4 @@ pub(crate) fn number(n: u64) -> JsValue {
 
 fn optional(text: Option<&str>) -> JsValue {
     text.map_or(JsValue::UNDEFINED, JsValue::from_str)
-}
-
-fn key_of(e: &HierarchyError) -> Option<&str> {
-    e.source()?.downcast_ref::<ArrayError>()?.key()
 }

@@ -271,7 +271,7 @@ fn cancellable<T: Send>(
         py.check_signals()?;
         look(py)
     };
-    watched(py, work, look, || progress.cancel())?.map_err(|e| PyRuntimeError::new_err(e.to_string()))
+    watched(py, work, look, || progress.cancel())?.map_err(|e| PyRuntimeError::new_err(format!("{e:#}")))
 }
 
 fn numbers(done: &Done) -> Numbers {

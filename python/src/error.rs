@@ -37,9 +37,8 @@ pub(crate) fn raised_at(py: Python<'_>, place: Option<&str>, e: &ArrayError) -> 
 
 /// Returns the exception of an error of a group, as [`raised`].
 pub(crate) fn raised_in_group(py: Python<'_>, storage: &Storage, e: &HierarchyError) -> PyErr {
-    let inner = e.source().and_then(|e| e.downcast_ref::<ArrayError>());
     let place = storage.shared::<Place>();
-    exception(py, place.0.get().map(String::as_str), e, e.kind(), e.node(), inner)
+    exception(py, place.0.get().map(String::as_str), e, e.kind(), e.node(), Some(e.array_error()))
 }
 
 /// Returns the exception of an error of a copy from one storage to another, as [`raised`]. The errors of further nodes are
@@ -49,7 +48,7 @@ pub(crate) fn raised_in_copy(py: Python<'_>, from: &Storage, to: &Storage, e: &C
         CopyErrorKind::Node(kind) => {
             let place = if e.is_of_source() { from } else { to }.shared::<Place>();
             let place = place.0.get().map(String::as_str);
-            exception(py, place, e, kind, None, cause::<ArrayError>(e))
+            exception(py, place, e, kind, None, e.hierarchy_error().map(HierarchyError::array_error))
         }
         kind => {
             let kind = match kind {
@@ -57,12 +56,12 @@ pub(crate) fn raised_in_copy(py: Python<'_>, from: &Storage, to: &Storage, e: &C
                 CopyErrorKind::Differs => "Differs",
                 _ => "InvalidArgument",
             };
-            raised_of_kind(py, kind, e.to_string())
+            raised_of_kind(py, kind, format!("{e:#}"))
         }
     };
     for other in e.others() {
         // A note is a help.
-        let _ = raised.value(py).call_method1("add_note", (other.to_string(),));
+        let _ = raised.value(py).call_method1("add_note", (format!("{other:#}"),));
     }
     raised
 }
@@ -80,7 +79,7 @@ fn exception(
     node: Option<&str>,
     inner: Option<&ArrayError>,
 ) -> PyErr {
-    let text = e.to_string();
+    let text = format!("{e:#}");
     if let Some(raised) = cause::<PyErr>(e) {
         let raised = raised.clone_ref(py);
         // A note is a help: an exception that refuses it is still the cause.

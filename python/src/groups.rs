@@ -124,7 +124,7 @@ impl GroupHandle {
     /// Consolidates the metadata. Returns the number of nodes in it, and the nodes that are not, with the reasons.
     fn consolidate(&self, py: Python<'_>) -> PyResult<(usize, Vec<(String, String)>)> {
         let report = self.change(py, |group| Box::pin(group.consolidate()))?;
-        let left_out = report.left_out.into_iter().map(|(path, e)| (path, e.to_string()));
+        let left_out = report.left_out.into_iter().map(|(path, e)| (path, format!("{e:#}")));
         Ok((report.nodes, left_out.collect()))
     }
 
@@ -312,7 +312,7 @@ fn listed(child: &zarr_hierarchy::Child, name: String) -> Listed {
         }
         (Some(NodeKind::Group), _) => (name, Some("group"), None, None),
         _ => {
-            let reason = child.error().map_or_else(|| "no metadata document".to_owned(), ToString::to_string);
+            let reason = child.error().map_or_else(|| "no metadata document".to_owned(), |e| format!("{e:#}"));
             (name, None, None, Some(reason))
         }
     }

@@ -15,7 +15,7 @@ pub(crate) fn missing_value<'py>(py: Python<'py>, array: &Array) -> PyResult<Fou
     let Some(value) = array.attributes().get("_FillValue") else { return Ok((None, Vec::new())) };
     let mut findings = Vec::new();
     let missing = read_fill_value(kind, &value, &mut findings);
-    let missing = missing.map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let missing = missing.map_err(|e| PyValueError::new_err(format!("{e:#}")))?;
     let missing = missing.map(|missing| object(py, missing)).transpose()?;
     let findings = findings.into_iter().map(|finding| (finding.code.to_string(), finding.message));
     Ok((missing, findings.collect()))

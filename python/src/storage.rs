@@ -88,7 +88,7 @@ impl Storage {
         access.forbidden_is_absent = forbidden_is_absent;
         if let Some(redirects) = redirects {
             access.redirects =
-                redirects.parse::<Redirects>().map_err(|e| PyValueError::new_err(e.to_string()))?;
+                redirects.parse::<Redirects>().map_err(|e| PyValueError::new_err(format!("{e:#}")))?;
         }
         let schemes =
             Schemes::new(&[directory::SCHEMES, &[zarr_store::zip::SCHEME], zarr_store_object::SCHEMES]);

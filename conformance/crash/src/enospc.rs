@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     let disk = match Disk::in_memory(4 << 20) {
         Ok(disk) => disk,
         Err(error) => {
-            println!("enospc: skipped, a disk in memory cannot be mounted ({error})");
+            println!("enospc: skipped, a disk in memory cannot be mounted ({error:#})");
             return Ok(true);
         }
     };
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
             fs::remove_file(&filler)?;
         }
         if let Err(error) = work.step(&path, version + 1, false) {
-            report.fail(format!("with room again: {error}"));
+            report.fail(format!("with room again: {error:#}"));
         }
         if refused == 0 {
             report.fail("the disk was never full".to_owned());

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         }
         // The next writer goes on, whatever was left over.
         if let Err(error) = work.step(&path, version + 1, false) {
-            report.fail(format!("the next writer: {error}"));
+            report.fail(format!("the next writer: {error:#}"));
         }
         let left = FsStore::open(&path)?.sweep(Duration::ZERO)?;
         println!("{report}; {left} files left over, erased by a sweep");

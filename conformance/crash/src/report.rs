@@ -51,7 +51,7 @@ impl Report {
             Found::Unreadable(error) => {
                 self.unreadable += 1;
                 if promise.lasting || work.keeps_old() {
-                    self.fail(format!("{error}"));
+                    self.fail(format!("{error:#}"));
                 }
                 None
             }

@@ -109,7 +109,7 @@ fn each(
         version = report.judge(work, path, promise).unwrap_or(version);
         // The next writer goes on.
         if let Err(error) = work.step(path, version + 1, false) {
-            report.fail(format!("after {call} {when} with {fault}: {error}"));
+            report.fail(format!("after {call} {when} with {fault}: {error:#}"));
             return Ok(version);
         }
         version += 1;

@@ -63,7 +63,7 @@ impl Reader<'_> {
             Ok(values) => values,
             Err(e) => {
                 self.reads.errors += 1;
-                self.reads.first_error.get_or_insert_with(|| e.to_string());
+                self.reads.first_error.get_or_insert_with(|| format!("{e:#}"));
                 return;
             }
         };

@@ -49,7 +49,7 @@ impl Report {
         for ((kind, figures), cells) in racers {
             sides.entry(kind).or_default().add(figures, cells);
         }
-        let broken = usable.err().map(|e| e.to_string());
+        let broken = usable.err().map(|e| format!("{e:#}"));
         Self { layout, writes, took, sides, reads, left_over, broken }
     }
 

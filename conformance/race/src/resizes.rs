@@ -219,7 +219,7 @@ impl Round {
         let longest = claims.iter().map(Claim::end).max().unwrap_or(0).max(length) + CHUNK[0];
         let added = match array.resize([longest, WIDTH]) {
             Ok(()) => Ok(array.read::<u64>(length..)?.into_vec()),
-            Err(e) => Err(e.to_string()),
+            Err(e) => Err(format!("{e:#}")),
         };
         Ok(Self { claims, shorter, values, outside, added })
     }

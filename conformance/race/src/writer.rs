@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let conflicts = (counting.counts() - before).puts.saturating_sub(part.chunks() as u64);
             say(match written {
                 Ok(()) => format!("done {took} {conflicts}"),
-                Err(e) => format!("failed {}", e.to_string().replace('\n', " ")),
+                Err(e) => format!("failed {}", format!("{e:#}").replace('\n', " ")),
             })?;
         }
     }

@@ -3,7 +3,6 @@
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::fmt;
 use std::io::{BufRead, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,10 +14,13 @@ use std::time::{Duration, Instant};
 use crate::cargo::target_dir;
 
 /// The reason why a service is not running.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// It is not installed, or not complete.
+    #[error(
+        "{service} is not installed (no program {program}): run `cargo xtask services install`, see docs/SERVICES.md"
+    )]
     Missing {
         /// The service.
         service: &'static str,
@@ -26,6 +28,7 @@ pub enum Error {
         program: &'static str,
     },
     /// It is installed but does not work.
+    #[error("{service}: {message}")]
     Failed {
         /// The service.
         service: &'static str,
@@ -33,21 +36,6 @@ pub enum Error {
         message: String,
     },
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing { service, program } => write!(
-                f,
-                "{service} is not installed (no program {program}): run `cargo xtask services install`, \
-                 see docs/SERVICES.md"
-            ),
-            Self::Failed { service, message } => write!(f, "{service}: {message}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Returns the service, or `None` if it is not installed. The test is then skipped, with a message on standard error.
 ///

@@ -39,7 +39,7 @@ fn an_uncertain_reservation_is_not_repeated() {
         server.script(When::on("HEAD", "zarr.json").first(1), Fault::Replace(with_length(&server, length)));
         let values = NdVec::new([2], vec![7_i16; 2]).unwrap();
         let e = block_on(array.append(0, values)).unwrap_err();
-        assert_eq!(e.kind(), ArrayErrorKind::Uncertain, "{e}");
+        assert_eq!(e.kind(), ArrayErrorKind::Uncertain, "{e:#}");
         assert_eq!((puts(&server), server.get(DOCUMENT).unwrap()), (1, with_length(&server, length)));
         assert_eq!(server.paths(), [DOCUMENT], "no element is written");
         assert_eq!(array.shape(), [10]);

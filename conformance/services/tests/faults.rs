@@ -106,8 +106,8 @@ fn reads_return_the_right_bytes_or_an_error() {
                 (Right, Ok(Some(bytes))) => assert_eq!(bytes, VALUE[2..7], "{what}"),
                 (Absent, Ok(None)) => {}
                 (Error(kind, words), Err(e)) => {
-                    assert_eq!(e.kind(), *kind, "{what}: {e}");
-                    assert!(e.to_string().contains(words), "{what}: {e}");
+                    assert_eq!(e.kind(), *kind, "{what}: {e:#}");
+                    assert!(format!("{e:#}").contains(words), "{what}: {e:#}");
                     assert_eq!(e.key(), Some("a/c/0"), "{what}");
                 }
                 (_, other) => panic!("{what}: {other:?}"),
@@ -124,7 +124,7 @@ fn a_slow_body_ends_with_an_error() {
     server.script(When::any(), Fault::Slow(100));
     at_once(storages, |(name, storage)| {
         let e = read(&storage, ByteRange::All).unwrap_err();
-        assert_eq!(e.kind(), StoreErrorKind::Unavailable, "{name}: {e}");
+        assert_eq!(e.kind(), StoreErrorKind::Unavailable, "{name}: {e:#}");
     });
 }
 
@@ -133,10 +133,10 @@ fn a_body_beyond_the_limit_is_not_read() {
     let (server, storages) = both();
     for (name, storage) in storages {
         let e = block_on(storage.get(&key(), 10)).unwrap_err();
-        assert_eq!(e.kind(), StoreErrorKind::TooLarge { size: Some(1000) }, "{name}: {e}");
+        assert_eq!(e.kind(), StoreErrorKind::TooLarge { size: Some(1000) }, "{name}: {e:#}");
         server.script(When::any(), Fault::Endless);
         let e = block_on(storage.get(&key(), 10)).unwrap_err();
-        assert!(matches!(e.kind(), StoreErrorKind::TooLarge { .. }), "{name}: {e}");
+        assert!(matches!(e.kind(), StoreErrorKind::TooLarge { .. }), "{name}: {e:#}");
         server.heal();
     }
 }
@@ -173,17 +173,17 @@ fn redirections_are_followed_only_for_web_servers() {
         server.script(When::on("GET", "a/c/0"), Fault::redirect(status, &other.url("/there")));
         assert_eq!(read(&web, SPAN).unwrap().unwrap(), VALUE[2..7], "{status}");
         let e = read(&bucket, SPAN).unwrap_err();
-        assert_eq!(e.kind(), StoreErrorKind::Io, "{status}: {e}");
+        assert_eq!(e.kind(), StoreErrorKind::Io, "{status}: {e:#}");
     }
     server.heal();
     server.script(When::on("GET", "a/c/0"), Fault::redirect(302, &server.url("/bucket/a/c/0")));
     let e = read(&web, SPAN).unwrap_err();
-    assert!(e.to_string().contains("redirect"), "in a circle: {e}");
+    assert!(format!("{e:#}").contains("redirect"), "in a circle: {e:#}");
     // the region from S3's answer
     server.heal();
     server.script(When::any(), Fault::answer(301, &[("x-amz-bucket-region", "eu-west-3")], ""));
     let e = read(&bucket, SPAN).unwrap_err();
-    assert!(e.to_string().contains("in the region \"eu-west-3\""), "{e}");
+    assert!(format!("{e:#}").contains("in the region \"eu-west-3\""), "{e:#}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn bytes_in_another_coding_are_refused() {
     let (server, [_, (_, web)]) = both();
     server.script(When::any(), Fault::header("Content-Encoding", "gzip"));
     let e = read(&web, ByteRange::All).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e:#}");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn writes_are_applied_once_or_not_at_all_and_report_which() {
             let outcome = block_on(bucket.put_if(&key(), std::slice::from_ref(&new), how));
             match (done, outcome) {
                 (Ok(true), Ok(Outcome::Done(_))) | (Ok(false), Ok(Outcome::Conflict)) => {}
-                (Err(kind), Err(e)) => assert_eq!(e.kind(), kind, "{name}, {create}: {e}"),
+                (Err(kind), Err(e)) => assert_eq!(e.kind(), kind, "{name}, {create}: {e:#}"),
                 (_, outcome) => panic!("{name}, {create}: {outcome:?}"),
             }
             let old = (!create).then(|| Bytes::from_static(&VALUE));
@@ -283,7 +283,7 @@ fn large_values_are_uploaded_in_parts_and_become_visible_at_the_end() {
     server.forget();
     server.script(When::on("PUT", "").nth(2), Fault::status(403));
     let e = block_on(bucket.put(&key(), large)).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e:#}");
     assert_eq!(server.get("/bucket/a/c/0").unwrap(), "old");
     assert_eq!(sent("DELETE"), 1, "the uploaded parts are deleted");
 }
@@ -331,7 +331,7 @@ fn errors_and_traces_contain_no_credentials() {
         server.script(When::any(), fault.clone());
         for storage in &storages {
             let e = read(storage, SPAN).unwrap_err();
-            let shown = format!("{e} {e:?} {storage:?} {access:?}");
+            let shown = format!("{e:#} {e:?} {storage:?} {access:?}");
             for secret in secrets {
                 assert!(!shown.contains(secret), "{fault:?}: {shown}");
             }

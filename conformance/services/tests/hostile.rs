@@ -81,8 +81,8 @@ fn declared(array: &Array) -> u64 {
 /// Reads all of an array. Returns the message of the error and what the array declares.
 fn read(storage: &Storage, path: &str) -> (Option<String>, u64) {
     match Array::open(storage.clone(), path, &registry()) {
-        Err(e) => (Some(format!("{e}")), 0),
-        Ok(array) => (array.read_any(..).err().map(|e| format!("{e}")), declared(&array)),
+        Err(e) => (Some(format!("{e:#}")), 0),
+        Ok(array) => (array.read_any(..).err().map(|e| format!("{e:#}")), declared(&array)),
     }
 }
 

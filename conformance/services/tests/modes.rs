@@ -35,9 +35,9 @@ fn read(server: &Server, mode: &Mode, is_s3: bool) -> Result<Vec<u16>, String> {
     let access = if is_s3 { s3(&server.url("")) } else { Access::new() };
     let access = access.retries(3).timeout(Duration::from_secs(2));
     let url = if is_s3 { format!("s3://{}", mode.name) } else { server.url(&format!("/{}", mode.name)) };
-    let array = Array::open(opened(&url, &access), "/", &standard()).map_err(|e| e.to_string())?;
+    let array = Array::open(opened(&url, &access), "/", &standard()).map_err(|e| format!("{e:#}"))?;
     // A part, so that ranges are asked for.
-    array.read(250..650).map(|values| values.into_vec()).map_err(|e| e.to_string())
+    array.read(250..650).map(|values| values.into_vec()).map_err(|e| format!("{e:#}"))
 }
 
 fn check(server: &Server, mode: &Mode, is_s3: bool) {
@@ -48,8 +48,8 @@ fn check(server: &Server, mode: &Mode, is_s3: bool) {
     match found {
         Ok(values) => assert!(values.into_iter().eq(250..650), "{}: other elements", mode.name),
         Err(error) => {
-            assert!(!mode.can_be_read, "{}, S3: {is_s3}: {error}", mode.name);
-            assert!(error.contains("zarr.json") || error.contains("c/"), "{}: {error}", mode.name);
+            assert!(!mode.can_be_read, "{}, S3: {is_s3}: {error:#}", mode.name);
+            assert!(error.contains("zarr.json") || error.contains("c/"), "{}: {error:#}", mode.name);
         }
     }
 }

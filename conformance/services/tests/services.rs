@@ -41,7 +41,9 @@ fn moto_keeps_objects() {
 fn azurite_keeps_blobs() {
     let Some(azurite) = or_skip(Azurite::start()) else { return };
     azurite.make_container("container").unwrap();
-    assert!(azurite.make_container("container").unwrap_err().to_string().contains("ContainerAlreadyExists"));
+    assert!(
+        format!("{:#}", azurite.make_container("container").unwrap_err()).contains("ContainerAlreadyExists")
+    );
     let target = format!("/{}/container/a/b?{}", Azurite::ACCOUNT, Azurite::SAS);
     let put = |condition: &[(&str, &str)]| {
         let headers = [&[("x-ms-blob-type", "BlockBlob")], condition].concat();

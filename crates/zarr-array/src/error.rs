@@ -1,60 +1,76 @@
 //! Errors of arrays: a kind that tells what the caller can do, and the place of the error, from outside in.
 
 use std::error::Error;
-use std::fmt;
-use std::sync::Arc;
 
 use zarr_engine::run::Stop;
 use zarr_meta::{MetaError, MetaErrorKind};
 use zarr_strided::{Dims, StridedError};
-use zarr_traits::{CodecError, CodecErrorKind, Key, StoreError, StoreErrorKind};
+use zarr_traits::cause::Cause;
+use zarr_traits::{CodecError, CodecErrorKind, Key, StoreError, StoreErrorKind, chain};
 
 /// The kind of an error, which tells what the caller can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayErrorKind {
     /// No array exists at this path; or a chunk is missing and the handle uses
     /// [`MissingChunks::Error`](crate::MissingChunks::Error).
+    #[error("it does not exist")]
     NotFound,
     /// A node exists at this path.
+    #[error("a node exists already")]
     Exists,
     /// The store or a codec cannot do this.
+    #[error("this is not supported")]
     Unsupported,
     /// The call itself is wrong: a selection outside the array, a wrong element type or number of values, or a value
     /// that the data type or the element type cannot represent.
+    #[error("the call is wrong")]
     InvalidArgument,
     /// The metadata document is invalid.
+    #[error("the metadata is invalid")]
     Metadata,
     /// Stored bytes do not agree with the metadata.
+    #[error("stored bytes are damaged")]
     Corrupt,
     /// Stored bytes do not match their checksum.
+    #[error("stored bytes do not match their checksum")]
     Checksum,
     /// The array uses an extension that the registry does not know.
+    #[error("an extension is not registered")]
     UnknownExtension,
     /// A limit is exceeded: a size in [`Limits`](crate::Limits), or memory.
+    #[error("a limit is exceeded")]
     LimitExceeded,
     /// Another writer changed the same object again and again, or changed the array since it was opened. Open the array
     /// again and repeat the call.
+    #[error("another writer changed it")]
     Conflict,
     /// A write may or may not have been applied. Read the stored data before you write again.
+    #[error("the write may or may not have been applied")]
     Uncertain,
     /// The store refuses the call: no permission, wrong credentials, a read-only medium.
+    #[error("the store refuses this")]
     PermissionDenied,
     /// The store is busy or down, or the connection broke. Nothing was applied; the same call may succeed later.
+    #[error("the store is unavailable")]
     Unavailable,
     /// The call was cancelled by [`Progress::cancel`](crate::Progress::cancel).
+    #[error("the call was cancelled")]
     Cancelled,
     /// Any other failure of input or output, such as a full disk. The [`StoreError`] among the sources has the
     /// [number of the system](StoreError::raw_os_error).
+    #[error("input or output failed")]
     Io,
     /// A codec panicked: a defect of that codec.
+    #[error("a codec panicked")]
     Panic,
 }
 
 /// An error of an array operation, with the array, the chunk and the key where it happened.
 ///
-/// It prints as one line, from outside in. [`source`](Error::source) returns the cause: a [`StoreError`], a
-/// [`CodecError`] or a [`MetaError`]. Cheap to clone: a clone shares the source.
+/// `{}` prints the place and what is wrong. [`source`](Error::source) returns the cause: a [`StoreError`], a
+/// [`CodecError`] or a [`MetaError`]. `{:#}` prints the place and all causes on one line. Cheap to clone: a clone shares
+/// the source.
 ///
 /// ```
 /// # use zarr_array::{ArrayError, ArrayErrorKind as Kind};
@@ -70,8 +86,11 @@ pub enum ArrayErrorKind {
 ///     }
 /// }
 /// ```
-#[derive(Clone)]
-pub struct ArrayError(Box<Inner>);
+#[derive(Clone, thiserror::Error)]
+pub struct ArrayError {
+    inner: Box<Inner>,
+    source: Option<Cause>,
+}
 
 #[derive(Clone)]
 struct Inner {
@@ -79,7 +98,6 @@ struct Inner {
     array: Option<String>,
     chunk: Option<(Dims, String)>,
     message: String,
-    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 /// The result of an array operation.
@@ -88,13 +106,12 @@ pub type ArrayResult<T> = Result<T, ArrayError>;
 impl ArrayError {
     /// Returns an error with a message. **For implementors** of [`Element`](crate::Element).
     pub fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, array: None, chunk: None, message: message.into(), source: None }))
+        let inner = Inner { kind, array: None, chunk: None, message: message.into() };
+        Self { inner: Box::new(inner), source: None }
     }
 
     fn caused_by(kind: ArrayErrorKind, source: impl Error + Send + Sync + 'static) -> Self {
-        let mut error = Self::new(kind, "");
-        error.0.source = Some(Arc::new(source));
-        error
+        Self { source: Some(Cause::new(source)), ..Self::new(kind, "") }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -103,52 +120,65 @@ impl ArrayError {
 
     /// Adds the name of the document to an error of metadata.
     pub(crate) fn in_document(mut self, name: &'static str) -> Self {
-        if let Some(meta) = self.0.source.as_deref().and_then(|e| e.downcast_ref::<MetaError>()) {
-            self.0.source = Some(Arc::new(meta.clone().in_document(name)));
+        if let Some(meta) = self.cause::<MetaError>() {
+            self.source = Some(Cause::new(meta.in_document(name)));
         }
         self
     }
 
     pub(crate) fn in_array(mut self, path: &str) -> Self {
-        self.0.array.get_or_insert_with(|| path.to_owned());
+        self.inner.array.get_or_insert_with(|| path.to_owned());
         self
     }
 
     /// Puts `what` before the message.
     pub(crate) fn while_doing(mut self, what: String) -> Self {
-        self.0.message = if self.0.message.is_empty() { what } else { format!("{what}: {}", self.0.message) };
+        self.inner.message =
+            if self.inner.message.is_empty() { what } else { format!("{what}: {}", self.inner.message) };
         self
     }
 
     pub(crate) fn in_chunk(mut self, index: &Dims, key: &Key) -> Self {
-        let store = self.0.source.as_deref().and_then(|e| e.downcast_ref::<StoreError>());
-        if let Some(mut store) = store.cloned() {
+        if let Some(mut store) = self.cause::<StoreError>() {
             // The message must name the key only once.
             let _ = store.take_key();
-            self.0.source = Some(Arc::new(store));
+            self.source = Some(Cause::new(store));
         }
-        self.0.chunk.get_or_insert_with(|| (index.clone(), key.to_string()));
+        self.inner.chunk.get_or_insert_with(|| (index.clone(), key.to_string()));
         self
+    }
+
+    /// Returns the cause, if it is an `E`.
+    fn cause<E: Error + Clone + 'static>(&self) -> Option<E> {
+        self.source.as_deref()?.downcast_ref().cloned()
+    }
+
+    /// Returns the array and the chunk, as far as they are known.
+    fn place(&self) -> String {
+        let Inner { array, chunk, .. } = &*self.inner;
+        let array = array.as_ref().map(|array| format!("array {array:?}"));
+        let chunk = chunk.as_ref().map(|(index, key)| format!("chunk {:?} (key {key:?})", &index[..]));
+        array.into_iter().chain(chunk).collect::<Vec<_>>().join(", ")
     }
 
     /// The kind of the error.
     pub fn kind(&self) -> ArrayErrorKind {
-        self.0.kind
+        self.inner.kind
     }
 
     /// The path of the array, if it is known.
     pub fn array(&self) -> Option<&str> {
-        self.0.array.as_deref()
+        self.inner.array.as_deref()
     }
 
     /// The grid index of the chunk, if the error is about one.
     pub fn chunk(&self) -> Option<&[u64]> {
-        self.0.chunk.as_ref().map(|(index, _)| &index[..])
+        self.inner.chunk.as_ref().map(|(index, _)| &index[..])
     }
 
     /// The key of the chunk, if the error is about one.
     pub fn key(&self) -> Option<&str> {
-        self.0.chunk.as_ref().map(|(_, key)| key.as_str())
+        self.inner.chunk.as_ref().map(|(_, key)| key.as_str())
     }
 }
 
@@ -218,38 +248,7 @@ impl From<MetaError> for ArrayError {
     }
 }
 
-impl fmt::Display for ArrayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(array) = &self.0.array {
-            write!(f, "array {array:?}")?;
-        }
-        if let Some((index, key)) = &self.0.chunk {
-            write!(f, ", chunk {:?} (key {key:?})", &index[..])?;
-        }
-        if self.0.array.is_some() || self.0.chunk.is_some() {
-            f.write_str(": ")?;
-        }
-        f.write_str(&self.0.message)?;
-        match &self.0.source {
-            None => Ok(()),
-            Some(e) if self.0.message.is_empty() => write!(f, "{e}"),
-            Some(e) => write!(f, ": {e}"),
-        }
-    }
-}
-
-/// Prints the kind and the message: a `main` that returns the error prints this.
-impl fmt::Debug for ArrayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {self}", self.0.kind)
-    }
-}
-
-impl Error for ArrayError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source.as_deref().map(|e| e as _)
-    }
-}
+chain!(ArrayError, |e| e.place(), e.inner.message);
 
 /// The error that part of a chunk cannot be written safely.
 pub(crate) fn unsafe_update() -> ArrayError {
@@ -287,9 +286,13 @@ mod tests {
             StoreError::new(StoreErrorKind::Unavailable, "no answer").with_key("a/c/0").with_source(cause);
         let key = Key::new("a/c/0").unwrap_or_else(|e| unreachable!("{e}"));
         let e = ArrayError::from(store).in_chunk(&Dims::from([0]), &key).in_array("/a");
-        let line = "array \"/a\", chunk [0] (key \"a/c/0\"): no answer: broken pipe";
+        let place = "array \"/a\", chunk [0] (key \"a/c/0\")";
+        assert_eq!(format!("{e}"), format!("{place}: the store is unavailable"));
+        let line = format!("{place}: no answer: broken pipe");
         let mut clones = [e.clone(), e].into_iter();
-        assert!(clones.all(|e| e.to_string() == line && store_kind(&e) == Some(StoreErrorKind::Unavailable)));
+        assert!(
+            clones.all(|e| format!("{e:#}") == line && store_kind(&e) == Some(StoreErrorKind::Unavailable))
+        );
     }
 
     /// Returns the kind of the store error among the sources.

@@ -53,7 +53,7 @@ fn a_selection_of_too_many_chunks_is_not_explained() {
         for selection in [(..).into(), ranges] {
             let e = array.explain(selection).unwrap_err();
             assert_eq!((e.kind(), e.array()), (ArrayErrorKind::LimitExceeded, Some("/a")));
-            assert!(e.to_string().contains("at most 1048576 are examined"), "{e}");
+            assert!(format!("{e:#}").contains("at most 1048576 are examined"), "{e:#}");
         }
     });
     assert_eq!(used.requests(), 0);
@@ -134,7 +134,7 @@ fn part_of_an_uncompressed_chunk_is_written_alone() {
         let key = Key::new("a/c/0/0").unwrap();
         block_on(array.storage().put(&key, vec![0; 10_000])).unwrap();
         let e = array.write([0..1, 0..1], &[1_u16]).unwrap_err();
-        assert_eq!(e.key(), Some("a/c/0/0"), "{e}");
+        assert_eq!(e.key(), Some("a/c/0/0"), "{e:#}");
     }
 }
 
@@ -143,7 +143,7 @@ fn an_uncompressed_chunk_beyond_memory_is_refused_before_it_is_written() {
     let (array, counting) = counted(&[4, 1 << 62], &[4, 1 << 62], &chains()[0]);
     let used = cost(&counting, || {
         let e = array.write([3..4, 0..1], &[1_u16]).unwrap_err();
-        assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
+        assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e:#}");
     });
     assert_eq!(used.requests(), 0);
 }

@@ -67,17 +67,17 @@ fn third_party_elements_are_read_and_written_and_errors_name_the_element() {
     array.write([2..3, 3..4], &[200_u8]).unwrap();
     let e = array.read::<Percent>((2, Axis::step(1.., 2))).unwrap_err();
     let message = "array \"/a\": the element at [2, 3] is more than 100 %";
-    assert_eq!((e.kind(), e.to_string().as_str()), (ArrayErrorKind::Corrupt, message));
+    assert_eq!((e.kind(), format!("{e:#}").as_str()), (ArrayErrorKind::Corrupt, message));
     // A value that cannot be written changes neither elements nor the shape.
     let e = array.write([2..3, 0..2], &[Percent(1), Percent(101)]).unwrap_err();
-    assert_eq!(e.to_string(), "array \"/a\": the element at [2, 1] is more than 100 %");
+    assert_eq!(format!("{e:#}"), "array \"/a\": the element at [2, 1] is more than 100 %");
     let e = array.append(0, NdVec::new([1, 4], [1, 2, 3, 101].map(Percent).to_vec()).unwrap()).unwrap_err();
-    assert_eq!(e.to_string(), "array \"/a\": the element at [3, 3] is more than 100 %");
+    assert_eq!(format!("{e:#}"), "array \"/a\": the element at [3, 3] is more than 100 %");
     let e =
         array.append(1, NdVec::new([3, 2], [1, 2, 3, 101, 5, 6].map(Percent).to_vec()).unwrap()).unwrap_err();
-    assert_eq!(e.to_string(), "array \"/a\": the element at [1, 5] is more than 100 %");
+    assert_eq!(format!("{e:#}"), "array \"/a\": the element at [1, 5] is more than 100 %");
     assert_eq!((array.shape(), array.read::<u8>((2, 0)).unwrap().into_vec()), (&[3, 4][..], vec![0]));
-    assert!(array.read::<i8>(..).unwrap_err().to_string().contains("the data type is uint8, not int8"));
+    assert!(format!("{:#}", array.read::<i8>(..).unwrap_err()).contains("the data type is uint8, not int8"));
 }
 
 #[test]
@@ -271,11 +271,11 @@ fn a_bool_that_is_neither_0_nor_1_is_an_error_that_names_the_element() {
         array.write_bytes(.., stored.clone()).unwrap();
         let said = format!("the element at [1, 2] is stored as the byte {wrong}, a bool is 0 or 1");
         for e in [array.read::<bool>(..).unwrap_err(), array.read::<bool>([1..2, 1..3]).unwrap_err()] {
-            assert_eq!(e.kind(), Corrupt, "{e}");
-            assert!(e.to_string().contains(&said), "{e}");
+            assert_eq!(e.kind(), Corrupt, "{e:#}");
+            assert!(format!("{e:#}").contains(&said), "{e:#}");
         }
         let e = array.read_any(..).map(|_| ()).unwrap_err();
-        assert!(e.to_string().contains(&said), "{e}");
+        assert!(format!("{e:#}").contains(&said), "{e:#}");
         // Other elements can be read, and bytes are bytes.
         assert_eq!(array.read::<bool>([0..1, 0..4]).unwrap().as_slice(), [true; 4]);
         assert_eq!(array.read_bytes(..).unwrap().1, stored);

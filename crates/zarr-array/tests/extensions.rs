@@ -244,12 +244,12 @@ fn k3_must_understand_has_the_effects_of_the_table() {
         let strict = Array::open_with(store(&edits), "/a", &known_here(), &strict);
         if cell == Error {
             let e = opened.unwrap_err();
-            let named = e.to_string().contains("test.none") || member == "new";
-            assert!(e.kind() == ArrayErrorKind::UnknownExtension && named, "{what}: {e}");
+            let named = format!("{e:#}").contains("test.none") || member == "new";
+            assert!(e.kind() == ArrayErrorKind::UnknownExtension && named, "{what}: {e:#}");
             assert!(strict.is_err(), "{what}");
             continue;
         }
-        let array = opened.unwrap_or_else(|e| panic!("{what}: {e}"));
+        let array = opened.unwrap_or_else(|e| panic!("{what}: {e:#}"));
         let (said, expected, deviates) = match cell {
             UseWithDiagnostic(code) => (codes(array.diagnostics()), vec![code], true),
             Skip => (codes(array.diagnostics()), vec![Code::SkippedCodec], false),
@@ -331,8 +331,8 @@ fn k3_an_error_of_a_factory_names_the_member_and_the_reason() {
         ),
     ] {
         let e = open(&[(member, value)]).unwrap_err();
-        assert_eq!(e.kind(), kind, "{e}");
-        assert!(e.to_string().contains(words), "{e}");
+        assert_eq!(e.kind(), kind, "{e:#}");
+        assert!(format!("{e:#}").contains(words), "{e:#}");
     }
 }
 
@@ -395,10 +395,10 @@ fn k5_an_array_with_a_skipped_codec_can_be_read_and_not_written() {
         let puts = counting.counts().puts;
         for (selection, values) in [(0..2, &[8, 9][..]), (2..4, &[7, 7]), (1..2, &[8])] {
             let e = array.write([selection], values).unwrap_err();
-            assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e}");
+            assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e:#}");
         }
         let e = array.append(0, NdVec::new([1], vec![9]).unwrap()).unwrap_err();
-        assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e}");
+        assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e:#}");
         assert_eq!(counting.counts().puts, puts, "nothing is put, not even another shape");
         assert_eq!(array.codecs().skipped(), ["test.none"], "rule L67");
     }
@@ -413,7 +413,7 @@ fn k6_an_unknown_type_is_not_taken_for_another_one_of_its_size() {
         json!({"type": "test.none", "fallback": "r32"}),
     ] {
         let e = open(&[("data_type", data_type.clone())]).unwrap_err();
-        assert!(matches!(e.kind(), ArrayErrorKind::UnknownExtension | ArrayErrorKind::Metadata), "{e}");
+        assert!(matches!(e.kind(), ArrayErrorKind::UnknownExtension | ArrayErrorKind::Metadata), "{e:#}");
     }
     assert!(open(&[("data_type", json!("r32")), ("fill_value", json!([7, 0, 0, 0]))]).is_ok());
 }
@@ -434,8 +434,8 @@ fn k7_a_storage_transformer_stands_between_an_array_and_its_store() {
     assert_eq!(keys, ["a/c/0", "a/zarr.json", "aside/a/c/0"]);
     let e = Array::open(store(&transformed), "/a", &standard()).unwrap_err();
     assert!(
-        e.to_string().contains("unknown storage transformer \"test.same\""),
-        "the standard registry has no transformers: {e}"
+        format!("{e:#}").contains("unknown storage transformer \"test.same\""),
+        "the standard registry has no transformers: {e:#}"
     );
     // layers over a store do not appear in the metadata
     let (counted, _) = Counting::over(&storage);
@@ -450,7 +450,7 @@ fn k8_only_overriding_replaces_a_registered_name() {
     for entry in OWN {
         let e = registry.with(std::slice::from_ref(entry)).unwrap_err();
         let words = format!("the {} \"test.same\" is already registered", entry.point());
-        assert!(e.to_string() == words || e.to_string().contains("test.typed"), "{e}");
+        assert!(format!("{e:#}") == words || format!("{e:#}").contains("test.typed"), "{e:#}");
         let _ = registry.overriding(std::slice::from_ref(entry));
     }
     let gzip = [Entry::Codec(CodecEntry::new("gzip", CodecKind::ArrayArray, same))];
@@ -526,21 +526,21 @@ fn an_error_about_an_unknown_name_says_where_it_is_and_what_to_do() {
         ),
     ] {
         let e = open(&[(member, value)]).unwrap_err();
-        assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension, "{e}");
-        assert!(e.to_string().starts_with("array \"/a\": "), "{e}");
-        assert!(e.to_string().contains(words), "{words}\n{e}");
+        assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension, "{e:#}");
+        assert!(format!("{e:#}").starts_with("array \"/a\": "), "{e:#}");
+        assert!(format!("{e:#}").contains(words), "{words}\n{e:#}");
     }
     // in format 2 the message does not name a member of format 3
     let v2 = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|O", "order": "C", "fill_value": null,
         "compressor": {"id": "zlib", "level": 1}, "filters": [{"id": "json2"}]}"#;
     let storage = Storage::from(MemoryStore::new());
     put(&storage, "old/.zarray", v2.as_bytes());
-    let e = Array::open(storage, "/old", &standard()).unwrap_err().to_string();
+    let e = format!("{:#}", Array::open(storage, "/old", &standard()).unwrap_err());
     assert!(
         e.contains(
             "unknown data type \"numcodecs:object\": for data of older formats the crate zarr-codecs-num"
         ),
-        "{e}"
+        "{e:#}"
     );
 }
 

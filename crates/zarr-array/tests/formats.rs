@@ -156,7 +156,7 @@ fn an_existing_node_is_found_in_any_format() {
     let other = old(&ARRAY2.replace("<i4", "<i8"), None);
     assert_eq!(create(other, ExistingNode::Open).unwrap_err().kind(), ArrayErrorKind::Exists);
     let e = create(new(), ExistingNode::Replace).unwrap_err();
-    assert!(e.to_string().contains("is a node of format 2"), "{e}");
+    assert!(format!("{e:#}").contains("is a node of format 2"), "{e:#}");
     assert!(keys(&storage).contains(&"x/.zarray".to_owned()), "it fails before anything is deleted");
 }
 
@@ -170,7 +170,7 @@ fn only_a_node_is_replaced() {
         for meta in [new(), old(ARRAY2, None)] {
             let e = Array::replace(storage.clone(), "x", meta, &standard()).unwrap_err();
             assert_eq!(e.kind(), ArrayErrorKind::Exists, "{strange}");
-            assert!(e.to_string().contains("belongs to no node"), "{e}");
+            assert!(format!("{e:#}").contains("belongs to no node"), "{e:#}");
             assert_eq!(keys(&storage), [strange], "nothing is erased or created");
         }
         // All objects below a node are erased.
@@ -229,7 +229,7 @@ fn a_url_names_the_format_of_the_array_that_is_opened() {
     let format = |format| open(format).unwrap().metadata().format();
     assert_eq!([None, Some(3), Some(2)].map(format), [Format::V3, Format::V3, Format::V2]);
     let e = open(Some(9)).unwrap_err();
-    assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{e}");
+    assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{e:#}");
     let e = Array::open_at(&Located::new(beside, "/x", Some(2)), &standard()).unwrap_err();
-    assert_eq!(e.kind(), ArrayErrorKind::NotFound, "{e}");
+    assert_eq!(e.kind(), ArrayErrorKind::NotFound, "{e:#}");
 }

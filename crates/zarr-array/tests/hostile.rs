@@ -41,11 +41,14 @@ fn a_damaged_chunk_fails_whole_and_in_part_with_its_place() {
                 };
                 assert!(
                     matches!(e.kind(), ArrayErrorKind::Corrupt | ArrayErrorKind::Checksum),
-                    "{codecs:?} {} bytes: {e}",
+                    "{codecs:?} {} bytes: {e:#}",
                     bad.len()
                 );
                 assert_eq!((e.array(), e.chunk(), e.key()), (Some("/a"), Some(&[1, 0][..]), Some("a/c/1/0")));
-                assert!(e.to_string().starts_with("array \"/a\", chunk [1, 0] (key \"a/c/1/0\"): "), "{e}");
+                assert!(
+                    format!("{e:#}").starts_with("array \"/a\", chunk [1, 0] (key \"a/c/1/0\"): "),
+                    "{e:#}"
+                );
             }
             let others = array.read::<u16>([0..4, 0..8]);
             assert!(others.is_ok(), "other chunks can be read");
@@ -93,7 +96,7 @@ fn huge_numbers_cost_no_memory() {
         assert!(few.as_slice().iter().all(|v| *v == 7), "{what}");
         if array.shape()[0] > 8 {
             let e = array.read::<u16>(..).unwrap_err();
-            assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{what}: {e}");
+            assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{what}: {e:#}");
         }
         // with an object that is too small for its chunk
         let key = array.chunk_key(&vec![0; rank]).unwrap();
@@ -145,19 +148,22 @@ fn a_document_beyond_the_limit_is_refused_and_no_more_than_the_limit_is_in_memor
     let open = |storage: Storage| {
         let options = OpenOptions::new().limits(limits.clone());
         let e = Array::open_with(storage, "/", &standard(), &options).unwrap_err();
-        assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
-        e.to_string()
+        assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e:#}");
+        format!("{e:#}")
     };
     for name in ["zarr.json", ".zarray", ".zattrs"] {
         let (endless, accepted) = Endless::over(&memory, name);
         let e = open(endless);
-        assert!(e.contains("the store returns more than 1000 bytes, the limit") && !e.contains("[["), "{e}");
+        assert!(
+            e.contains("the store returns more than 1000 bytes, the limit") && !e.contains("[["),
+            "{e:#}"
+        );
         assert_eq!(accepted.load(Ordering::Relaxed), 1000, "{name}");
     }
     put(&memory, "zarr.json", vec![b'['; 1001]);
     let (counted, counting) = Counting::over(&memory);
     let e = open(counted);
-    assert!(e.contains("the object has 1001 bytes, at most 1000 are accepted"), "{e}");
+    assert!(e.contains("the object has 1001 bytes, at most 1000 are accepted"), "{e:#}");
     assert_eq!((counting.counts().reads, counting.counts().bytes_read), (1, 0));
 }
 
@@ -191,7 +197,10 @@ fn a_chunk_beyond_the_limit_is_refused_before_a_byte_of_it_is_read() {
                 assert_eq!((used.reads, used.puts), (0, 0), "{codecs:?}");
                 for e in [whole.unwrap_err(), part.unwrap_err()] {
                     assert_eq!((e.kind(), e.key()), (ArrayErrorKind::LimitExceeded, Some("a/c/0/0")));
-                    assert!(e.to_string().ends_with("a chunk of 32 bytes exceeds the limit of 31"), "{e}");
+                    assert!(
+                        format!("{e:#}").ends_with("a chunk of 32 bytes exceeds the limit of 31"),
+                        "{e:#}"
+                    );
                 }
                 let absent = array.read::<u16>([0..4, 4..8]).unwrap();
                 assert_eq!(absent.as_slice(), [7; 16], "a missing chunk takes no memory: {codecs:?}");
@@ -225,16 +234,16 @@ fn an_object_larger_than_its_chunk_can_be_is_refused_with_both_sizes() {
             for (array, counting) in local_and_remote(&stored, &Limits::default()) {
                 let before = counting.counts();
                 let e = array.read::<u16>(..).unwrap_err();
-                assert_eq!((e.kind(), e.key()), (kind, Some("a/c/0/0")), "{e}");
-                assert!(e.to_string().ends_with(message), "{e}");
+                assert_eq!((e.kind(), e.key()), (kind, Some("a/c/0/0")), "{e:#}");
+                assert!(format!("{e:#}").ends_with(message), "{e:#}");
                 let used = counting.counts() - before;
-                assert_eq!((used.requests(), used.reads, used.bytes_read), (1, 1, 0), "{e}");
+                assert_eq!((used.requests(), used.reads, used.bytes_read), (1, 1, 0), "{e:#}");
             }
             // A store that does not know the size of the object before it reads.
             let array = Array::open(Endless::over(stored.storage(), "/0/0").0, "/a", &standard()).unwrap();
             let e = array.read::<u16>(..).unwrap_err();
             assert_eq!(e.kind(), kind);
-            assert!(e.to_string().ends_with(endless), "{e}");
+            assert!(format!("{e:#}").ends_with(endless), "{e:#}");
         }
     }
 }
@@ -249,7 +258,7 @@ fn an_error_of_the_store_names_the_key_once() {
     std::os::unix::fs::symlink("/dev/zero", folder.path().join("c/0/0")).unwrap();
     let e = array.read::<u16>(..).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::Io);
-    assert_eq!(e.to_string().matches("c/0/0").count(), 1, "{e}");
+    assert_eq!(format!("{e:#}").matches("c/0/0").count(), 1, "{e:#}");
 }
 
 #[test]
@@ -276,6 +285,6 @@ fn opening_something_that_is_not_an_array_says_what_it_is() {
         (r#"{"zarr_format":4,"node_type":"array"}"#, ArrayErrorKind::Unsupported), // rule A.t7
     ] {
         let e = open(&[("zarr.json", text)]);
-        assert_eq!(e.kind(), kind, "{e}");
+        assert_eq!(e.kind(), kind, "{e:#}");
     }
 }

@@ -63,8 +63,8 @@ fn a_broken_entry_fails_its_inner_chunk_and_no_other() {
         // in two steps, and whole
         for part in [[20..21, 40..41], [16..32, 0..64], [0..64, 0..64], [0..128, 0..64]] {
             let e = array.read::<u16>(part).unwrap_err();
-            assert_eq!(e.kind(), kind, "{entry:?}: {e}");
-            let text = e.to_string();
+            assert_eq!(e.kind(), kind, "{entry:?}: {e:#}");
+            let text = format!("{e:#}");
             assert!(text.starts_with("array \"/a\", chunk [0, 0] (key \"a/c/0/0\"): "), "{text}");
             assert!(text.contains("inner chunk [1, 2]") && text.contains(why), "{entry:?}: {text}");
         }
@@ -84,7 +84,7 @@ fn writing_beside_a_broken_entry_changes_nothing_and_writing_over_it_heals_it() 
     put(&array, broken.clone());
     let e = array.write([0..1, 0..1], &[1_u16]).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::Corrupt);
-    assert!(e.to_string().contains("inner chunk [1, 2]"), "{e}");
+    assert!(format!("{e:#}").contains("inner chunk [1, 2]"), "{e:#}");
     assert_eq!(
         block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap(),
         broken,
@@ -105,7 +105,7 @@ fn a_truncated_shard_is_corrupt_and_never_reads_as_fill() {
             let e = array.read::<u16>(part).unwrap_err();
             assert!(
                 matches!(e.kind(), ArrayErrorKind::Corrupt | ArrayErrorKind::Checksum),
-                "{len} bytes: {:?} {e}",
+                "{len} bytes: {:?} {e:#}",
                 e.kind()
             );
         }
@@ -127,7 +127,7 @@ fn an_index_with_a_wrong_checksum_fails_the_shard() {
         fetching.whole = whole;
         let e = array.clone().with_fetching(fetching).read::<u16>([0..1, 0..1]).unwrap_err();
         assert_eq!(e.kind(), ArrayErrorKind::Checksum);
-        assert!(e.to_string().contains("in the index of the shard"), "{e}");
+        assert!(format!("{e:#}").contains("in the index of the shard"), "{e:#}");
     }
 }
 
@@ -160,7 +160,7 @@ fn an_update_of_a_shard_full_of_shared_bytes_has_a_bounded_size() {
             .collect(),
     );
     let e = small.write([0..1, 0..1], &[9_u16]).unwrap_err();
-    assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
+    assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e:#}");
 }
 
 /// Rule D7.8: unused bytes between inner chunks are legal. Writers that append leave them.

@@ -293,7 +293,7 @@ fn a_handle_can_be_limited_to_writes_of_whole_chunks() {
     for (part, values) in [(0..3, 3), (2..6, 4), (4..6, 2)] {
         let e = aligned.write(part, &vec![9_u16; values]).unwrap_err();
         assert_eq!(e.kind(), ArrayErrorKind::InvalidArgument);
-        assert!(e.to_string().contains("covers part of the chunk"), "{e}");
+        assert!(format!("{e:#}").contains("covers part of the chunk"), "{e:#}");
     }
     assert_eq!(array.read::<u16>(..).unwrap().into_vec(), numbers(&[7]));
     aligned.write(4..7, &[9_u16; 3]).unwrap();

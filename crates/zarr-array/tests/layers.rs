@@ -143,7 +143,7 @@ impl Setup {
             return; // the fault would happen now
         }
         let result = block_on(work.run(self.storage.clone(), Cpu::inline()));
-        let result = result.unwrap_or_else(|e| panic!("{what}: the second try fails: {e}"));
+        let result = result.unwrap_or_else(|e| panic!("{what}: the second try fails: {e:#}"));
         assert_eq!(result, work.result(&version(2)), "{what}");
         assert_eq!(self.stored(), work.new_values(), "{what}");
     }
@@ -216,7 +216,7 @@ fn an_error_at_any_call_is_reported_and_leaves_old_or_new_chunks() {
             let result = block_on(work.run(setup.storage.clone(), cpu.clone()));
             assert_eq!(result.is_err(), setup.faulty.faults() == 1, "{what}: {result:?}");
             if let (Err(e), true) = (&result, what.contains("System")) {
-                assert_eq!((e.kind(), number(e)), (ArrayErrorKind::Io, Some(FULL)), "{what}: {e}");
+                assert_eq!((e.kind(), number(e)), (ArrayErrorKind::Io, Some(FULL)), "{what}: {e:#}");
             }
             setup.is_old_or_new(work, what);
             setup.succeeds_now(work, what);

@@ -102,7 +102,7 @@ fn pair(registry: &Registry, t: &table::Type, codec: &str, kind: CodecKind) -> c
         }
         // The pair works, but not for every element.
         Err(e) if e.kind() == ArrayErrorKind::InvalidArgument => '!',
-        Err(e) => panic!("{case} was opened, but failed later: {e}"),
+        Err(e) => panic!("{case} was opened, but failed later: {e:#}"),
     }
 }
 

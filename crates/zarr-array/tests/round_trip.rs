@@ -254,7 +254,7 @@ fn a_wrong_type_shape_or_selection_is_an_error() {
         assert_eq!(array.read::<u16>(selection).map_err(kind).unwrap_err(), ArrayErrorKind::InvalidArgument);
     }
     let e = array.read::<f32>(..).unwrap_err();
-    assert_eq!(e.to_string(), "array \"/a\": the data type is uint16, not float32");
+    assert_eq!(format!("{e:#}"), "array \"/a\": the data type is uint16, not float32");
     assert_eq!(array.write(.., &[1_u16]).map_err(kind).unwrap_err(), ArrayErrorKind::InvalidArgument);
     assert_eq!(array.read_into(.., &mut [1_u16]).map_err(kind).unwrap_err(), ArrayErrorKind::InvalidArgument);
     let read_only = Array::open(array.storage().read_only(), "/a", &standard()).unwrap();
@@ -275,7 +275,7 @@ fn a_missing_chunk_is_fill_or_an_error_as_the_handle_says() {
     let strict = array.with_missing_chunks(MissingChunks::Error);
     let e = strict.read::<u16>(..).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::NotFound);
-    assert_eq!(e.to_string(), "array \"/a\", chunk [1] (key \"a/c/1\"): the chunk is missing");
+    assert_eq!(format!("{e:#}"), "array \"/a\", chunk [1] (key \"a/c/1\"): the chunk is missing");
 }
 
 #[test]

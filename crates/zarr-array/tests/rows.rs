@@ -230,7 +230,7 @@ fn a_rust_struct_is_checked_before_anything_is_read() {
         ]),
     );
     let e = Place::fits(&shaped).unwrap_err();
-    assert_eq!(e.to_string(), "field \"a\": a sub-array of shape [1] is not a single element", "rule H11");
+    assert_eq!(format!("{e:#}"), "field \"a\": a sub-array of shape [1] is not a single element", "rule H11");
     let array = create(MemoryStore::new(), DataType::Int16, None, "little");
     assert_eq!(refused(array.read::<Place>(..)).1, "the data type is int16, not Place");
 }

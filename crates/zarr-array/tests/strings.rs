@@ -105,7 +105,7 @@ fn contents_of_variable_length_are_read_as_bytes() {
     assert_eq!(array.read::<Vec<u8>>([0..1, 0..2]).unwrap().as_slice(), [vec![0, 255], vec![]]);
     assert!(matches!(array.read_any([0..1, 0..2]).unwrap(), AnyArray::Bytes(_)));
     for e in [array.read_bytes(..).unwrap_err(), array.write_bytes([0..1, 0..1], vec![0; 16]).unwrap_err()] {
-        assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "slots are not visible: {e}");
+        assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "slots are not visible: {e:#}");
     }
     assert!(array.read::<String>(..).is_err() && array.read::<[u8; 16]>(..).is_err());
 }
@@ -121,7 +121,7 @@ fn a_result_has_a_limit() {
     let again = array.write([1..2, 0..1], &["y".repeat(1000)][..]);
     again.unwrap();
     let e = array.read::<String>([0..2, 0..4]).unwrap_err();
-    assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
+    assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e:#}");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_fill_value_is_counted_as_often_as_it_is_read() {
     let array = array.with_limits(limits);
     assert_eq!(array.read::<String>([0..1, 0..1]).unwrap().as_slice()[0].len(), 1000);
     let e = array.read::<String>([0..1, 0..2]).unwrap_err();
-    assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
+    assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e:#}");
     assert_eq!(array.read::<Vec<u8>>([0..1, 0..2]).unwrap_err().kind(), ArrayErrorKind::LimitExceeded);
 }
 

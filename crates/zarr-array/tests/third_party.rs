@@ -353,5 +353,5 @@ fn chunks_are_stored_and_found_under_third_party_keys() {
     // An unknown encoding is not read as another one.
     let e = Array::open(storage, "/a", &standard()).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension);
-    assert!(e.to_string().contains("unknown chunk key encoding \"test.dashes\""), "{e}");
+    assert!(format!("{e:#}").contains("unknown chunk key encoding \"test.dashes\""), "{e:#}");
 }

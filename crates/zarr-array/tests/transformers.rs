@@ -254,7 +254,7 @@ fn k3_an_unknown_transformer_prevents_reads_unless_it_may_be_ignored() {
     array.write(.., &[1_u16, 2]).unwrap();
     let e = Array::open(storage.clone(), "/", &standard()).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension);
-    assert!(e.to_string().contains("unknown storage transformer \"test.folders\""), "{e}");
+    assert!(format!("{e:#}").contains("unknown storage transformer \"test.folders\""), "{e:#}");
     let text = array.metadata().to_text();
     let waived =
         text.replace("\"name\": \"test.folders\"", "\"name\": \"test.folders\", \"must_understand\": false");

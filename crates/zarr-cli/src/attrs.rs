@@ -132,7 +132,7 @@ pub(crate) fn object_of(argument: &str) -> Result<Object, Failure> {
         }
         None => (argument.to_owned(), "the argument".to_owned()),
     };
-    let value = Value::parse(&text).map_err(|e| Failure::usage(format!("{place}: {e}")))?;
+    let value = Value::parse(&text).map_err(|e| Failure::usage(format!("{place}: {e:#}")))?;
     value.as_object().ok_or_else(|| Failure::usage(format!("{place}: attributes must be a JSON object")))
 }
 

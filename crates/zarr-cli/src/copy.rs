@@ -345,7 +345,7 @@ impl From<CopyErrorKind> for Exit {
 
 impl From<CopyError> for Failure {
     fn from(e: CopyError) -> Self {
-        Self::new(e.kind().into(), options(&e.to_string()))
+        Self::new(e.kind().into(), options(&format!("{e:#}")))
     }
 }
 

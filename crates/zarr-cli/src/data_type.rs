@@ -57,7 +57,7 @@ pub(crate) fn named(text: &str) -> Result<(DataType, bool), Failure> {
         Err(_) if !is_json && meant(text).is_some() => named(&meant(text).unwrap_or_default()),
         Err(e) => {
             let hint = similar(text).map(|name| format!("; did you mean {name:?}?"));
-            Err(Failure::usage(format!("{e}{}", hint.unwrap_or_default())))
+            Err(Failure::usage(format!("{e:#}{}", hint.unwrap_or_default())))
         }
     }
 }

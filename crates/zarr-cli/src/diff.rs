@@ -144,7 +144,7 @@ fn alone(a: Option<&Result<NodeMeta, String>>, b: Option<&Result<NodeMeta, Strin
         side.map(|node| match node {
             Ok(NodeMeta::Array(_)) => "array".to_owned(),
             Ok(NodeMeta::Group(_)) => "group".to_owned(),
-            Err(e) => format!("unreadable: {e}"),
+            Err(e) => format!("unreadable: {e:#}"),
         })
     };
     vec![Difference::new("node", kind(a), kind(b))]

@@ -134,13 +134,13 @@ fn advised(message: &str) -> String {
 
 impl From<ArrayError> for Failure {
     fn from(e: ArrayError) -> Self {
-        Self::new(e.kind().into(), advised(&e.to_string()))
+        Self::new(e.kind().into(), advised(&format!("{e:#}")))
     }
 }
 
 impl From<HierarchyError> for Failure {
     fn from(e: HierarchyError) -> Self {
-        Self::new(e.kind().into(), advised(&e.to_string()))
+        Self::new(e.kind().into(), advised(&format!("{e:#}")))
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::str::FromStr;
 
 use zarr_array::blocking::Array;
-use zarr_hierarchy::HierarchyError;
 use zarr_xarray::blocking::{Dataset, Variable};
 use zarr_xarray::{FindingCode, Picked, Selectors, XarrayError, XarrayErrorKind};
 
@@ -50,7 +49,7 @@ impl FromStr for Chosen {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match Selectors::are_meant_by(text) {
-            true => text.parse().map(Self::Labels).map_err(|e: XarrayError| e.to_string()),
+            true => text.parse().map(Self::Labels).map_err(|e: XarrayError| format!("{e:#}")),
             false => text.parse().map(Self::Positions),
         }
     }
@@ -149,7 +148,7 @@ impl Around {
 pub(crate) fn select(dataset: &Dataset, selectors: &Selectors) -> Result<Dataset, Failure> {
     dataset.select(selectors).map_err(|e| {
         let is_label = e.kind() == XarrayErrorKind::Invalid && e.variable().is_none();
-        if is_label { Failure::usage(e.to_string()) } else { e.into() }
+        if is_label { Failure::usage(format!("{e:#}")) } else { e.into() }
     })
 }
 
@@ -164,13 +163,12 @@ pub(crate) fn pick(picked: Picked) -> Pick {
 
 impl From<XarrayError> for Failure {
     fn from(e: XarrayError) -> Self {
-        let source = std::error::Error::source(&e).and_then(|source| source.downcast_ref::<HierarchyError>());
-        let exit = match (e.kind(), source) {
-            (_, Some(source)) => source.kind().into(),
+        let exit = match (e.kind(), e.hierarchy_error()) {
+            (_, Some(e)) => e.kind().into(),
             (XarrayErrorKind::NotFound, _) => Exit::NotFound,
             (XarrayErrorKind::Unsupported, _) => Exit::Unsupported,
             _ => Exit::Invalid,
         };
-        Self::new(exit, e.to_string())
+        Self::new(exit, format!("{e:#}"))
     }
 }

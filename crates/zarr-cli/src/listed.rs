@@ -184,11 +184,11 @@ impl Listed {
         };
         let node = if let ChildState::Node(node) = found { Some(node) } else { None };
         let format = node.as_ref().map(NodeMeta::format);
-        let attributes = node.as_ref().and_then(NodeMeta::attributes_error).map(ToString::to_string);
+        let attributes = node.as_ref().and_then(NodeMeta::attributes_error).map(|e| format!("{e:#}"));
         let array = node.and_then(NodeMeta::array);
         let resolved = array.as_ref().map(|meta| meta.resolve(registry, &Limits::default(), &mut Ignore));
         let unresolved =
-            resolved.as_ref().and_then(|resolved| resolved.as_ref().err()).map(ToString::to_string);
+            resolved.as_ref().and_then(|resolved| resolved.as_ref().err()).map(|e| format!("{e:#}"));
         let data_type = resolved.and_then(Result::ok).map(|resolved| resolved.data_type);
         let array = array.map(|meta| Layout::new(&meta, data_type.as_ref(), registry));
         // Elements or attributes of the node cannot be read.

@@ -36,7 +36,7 @@ impl How {
             blocked.flat_map(|node| node.obstacles.iter().map(|o| (&node.path, o))).collect();
         let Some((_, first)) = obstacles.first() else { return Ok(Exit::Ok) };
         for (path, obstacle) in &obstacles {
-            say(&format!("node {path:?}: {obstacle}"));
+            say(&format!("node {path:?}: {obstacle:#}"));
         }
         if !possible {
             say("nothing was changed");
@@ -114,7 +114,7 @@ fn node(node: &PlannedNode) -> Object {
         ("path", (&node.path).into()),
         ("node_type", kind.into()),
         ("state", state.into()),
-        ("obstacles", node.obstacles.iter().map(ToString::to_string).collect()),
+        ("obstacles", node.obstacles.iter().map(|e| format!("{e:#}")).collect()),
         ("notes", node.notes.iter().collect()),
     ])
 }

@@ -59,7 +59,7 @@ impl Render {
             Self::Core(append) => append(element, out),
             Self::Extension { data_type, bare } => {
                 let value = data_type.fill_to_json(&FillValue::from_bytes(element));
-                match value.map_err(|e| Failure::new(Exit::Corrupt, e.to_string()))? {
+                match value.map_err(|e| Failure::new(Exit::Corrupt, format!("{e:#}")))? {
                     serde_json::Value::String(text) if *bare => plain(&text, out),
                     value if *bare => plain(&value.to_string(), out),
                     value => put(out, format_args!("{value}")),

@@ -50,7 +50,7 @@ pub(crate) fn value(text: &str, data_type: &DataType) -> Result<Value, Failure> 
 pub(crate) fn element(text: &str, data_type: &DataType) -> Result<FillValue, Failure> {
     let value = value(text, data_type)?;
     fill::read(data_type, &value, &mut Strict)
-        .map_err(|e| Failure::usage(format!("{text:?} is not an element of data type {data_type}: {e}")))
+        .map_err(|e| Failure::usage(format!("{text:?} is not an element of data type {data_type}: {e:#}")))
 }
 
 /// Returns a string that is written as in JSON.

@@ -155,7 +155,7 @@ impl Stores {
             StoreErrorKind::InvalidArgument => Exit::Usage,
             _ => Failure::from(e.clone()).exit(),
         };
-        let mut message = e.to_string();
+        let mut message = format!("{e:#}");
         let missing = names_of(url).into_iter().filter(|name| !self.schemes.knows(name));
         let feature = missing.filter_map(|name| {
             FEATURES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, feature)| feature)

@@ -139,7 +139,7 @@ impl Node {
         let (checked, found) = match target.open(&self.path) {
             Ok(array) => data::check(&array, progress),
             Err(e) => {
-                let message = format!("the array cannot be opened, so its chunks are not checked: {e}");
+                let message = format!("the array cannot be opened, so its chunks are not checked: {e:#}");
                 let finding = Finding::of("unreadable-chunk", String::new(), message);
                 (Checked::default(), vec![finding.exits(e.kind().into())])
             }

@@ -77,7 +77,7 @@ pub(crate) fn note_odd_paths(group: &Group) {
 
 /// Returns the message of `e` without the path of the node, for output that shows the path already.
 pub(crate) fn reason(e: &HierarchyError, path: &str) -> String {
-    let message = e.to_string();
+    let message = format!("{e:#}");
     let named = ["node", "array"].map(|kind| format!("{kind} {path:?}: "));
     named.iter().find_map(|named| message.strip_prefix(named)).unwrap_or(&message).to_owned()
 }

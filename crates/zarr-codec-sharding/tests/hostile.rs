@@ -72,7 +72,7 @@ fn every_truncation_is_an_error() {
         for len in 0..victim.object.len() {
             let object = &victim.object[..len];
             let e = decode(&victim.chain, &SHAPE, object).unwrap_err();
-            assert!(matches!(e.kind(), CodecErrorKind::Corrupt | CodecErrorKind::Checksum), "{e}");
+            assert!(matches!(e.kind(), CodecErrorKind::Corrupt | CodecErrorKind::Checksum), "{e:#}");
             honest(&victim, object);
         }
     }

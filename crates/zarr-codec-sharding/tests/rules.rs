@@ -97,7 +97,7 @@ fn all_three_members_are_required() {
         let e = refused(&without(member), 1);
         assert_eq!(e.kind(), CodecErrorKind::Configuration);
         assert_eq!(e.pointer(), format!("/0/configuration/{member}"));
-        assert!(e.to_string().ends_with(&format!("{member} is missing")), "{e}");
+        assert!(format!("{e:#}").ends_with(&format!("{member} is missing")), "{e:#}");
     }
     for (member, bad) in [
         ("index_location", json!("middle")),
@@ -109,7 +109,7 @@ fn all_three_members_are_required() {
     ] {
         let e = refused(&with(member, bad), 1);
         assert_eq!(e.kind(), CodecErrorKind::Configuration);
-        assert_eq!(e.pointer(), format!("/0/configuration/{member}"), "{e}");
+        assert_eq!(e.pointer(), format!("/0/configuration/{member}"), "{e:#}");
     }
 }
 
@@ -151,7 +151,7 @@ fn errors_and_notes_of_inner_codecs_have_a_pointer() {
     assert_eq!(decode(&chain, &[4], &end()).unwrap(), ELEMENTS);
     let src = Source::of(&ELEMENTS, &[4]).unwrap();
     let e = chain.encode(src, &mut Vec::new(), &mut Scratch::new()).unwrap_err();
-    assert_eq!(e.kind(), CodecErrorKind::Unsupported, "{e}");
+    assert_eq!(e.kind(), CodecErrorKind::Unsupported, "{e:#}");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_damaged_index_fails_its_checksum() {
             assert_eq!(e.kind(), CodecErrorKind::Checksum);
             let said = "codec \"sharding_indexed\" failed to decode: in the index of the shard: codec \"crc32c\" \
                         failed to decode: the stored checksum is ";
-            assert!(e.to_string().starts_with(said), "{e}");
+            assert!(format!("{e:#}").starts_with(said), "{e:#}");
         }
     }
 }
@@ -222,7 +222,7 @@ fn shapes_of_inner_chunks_must_divide_the_shard() {
     assert!(chain.check_shape(&[6]).is_ok());
     let e = chain.check_shape(&[2]).unwrap_err();
     assert_eq!(
-        (e.kind(), &e.to_string()[..]),
+        (e.kind(), &format!("{e:#}")[..]),
         (
             CodecErrorKind::Configuration,
             "codec \"sharding_indexed\" failed to open: inner chunks of shape [3] do not divide a shard of [2]"
@@ -305,7 +305,7 @@ fn shards_nest_up_to_the_limit() {
     }
     for depth in [5, 40] {
         let e = refused(&nested(depth), 1);
-        assert_eq!(e.kind(), CodecErrorKind::LimitExceeded, "{e}");
+        assert_eq!(e.kind(), CodecErrorKind::LimitExceeded, "{e:#}");
     }
 }
 
@@ -363,7 +363,7 @@ fn broken(location: &str, entry: [u64; 2], why: &str) {
         decode_part(&chain, &[4], &region(1, 1), &object).unwrap_err(),
     ];
     for e in &errors {
-        let said = e.to_string();
+        let said = format!("{e:#}");
         assert!(said.starts_with("codec \"sharding_indexed\" failed to decode: "), "{said}");
         assert!(said.contains("inner chunk [1]") && said.contains(why), "{said}");
     }
@@ -496,7 +496,7 @@ fn errors_of_inner_codecs_name_the_inner_chunk() {
     let e = decode(&chain, &[2, 4], &encoded).unwrap_err();
     assert_eq!(e.kind(), CodecErrorKind::Checksum);
     let said = "codec \"sharding_indexed\" failed to decode: in inner chunk [1, 0]: codec \"crc32c\" failed";
-    assert!(e.to_string().starts_with(said), "{e}");
+    assert!(format!("{e:#}").starts_with(said), "{e:#}");
     let lower = Region::new([1, 2], [1, 2]).unwrap();
     assert_eq!(partial(&chain, &[2, 4], &lower, &encoded).unwrap().unwrap().0, [7, 8]);
     let damaged = Region::new([1, 1], [1, 2]).unwrap();
@@ -523,7 +523,7 @@ fn an_index_that_exceeds_memory_is_an_error_and_never_allocated() {
             decode_part(&chain, &shape, &part, &[0; 16]).unwrap_err(),
             partial(&chain, &shape, &part, &[0; 16]).unwrap_err(),
         ] {
-            assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e}");
+            assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e:#}");
         }
         for n in [1 << 60, u64::MAX] {
             assert!(chain.check_shape(&[n]).is_err());

@@ -6,8 +6,8 @@ use zarr_traits::codec::{ArrayBytesCodec, Codec, EncodedSize, PartAccess, Repr};
 use zarr_traits::strided::{Destination, Dims, Source, Swap, byte_len, bytes_of, bytes_of_mut};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch};
 use zfp_rs::{
-    ZFP_MIN_EXP, ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpDimensionality, ZfpField,
-    ZfpFieldMetadata, ZfpFieldMut, ZfpHeaderMask, ZfpScalar, ZfpScalarType,
+    ZFP_MIN_EXP, ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpCompressionError, ZfpConfig, ZfpDimensionality,
+    ZfpField, ZfpFieldMetadata, ZfpFieldMut, ZfpHeaderMask, ZfpScalar, ZfpScalarType,
 };
 
 use crate::number::{Form, Number};
@@ -122,7 +122,8 @@ fn inflate<T: ZfpScalar>(
 ) -> CodecResult<usize> {
     let mut field = ZfpFieldMut::new(numbers, dims(shape)?).map_err(|e| unfit(shape).with_source(e))?;
     let used = stream.decompress(config, &mut field);
-    used.map_err(|e| CodecError::corrupt("the stream is too short").with_source(e))
+    // A text, because this error prints its source itself.
+    used.map_err(|e| CodecError::corrupt("the stream is too short").with_source(e.to_string()))
 }
 
 impl<N: Number> Zfp<N> {
@@ -234,7 +235,8 @@ impl<N: Number> Zfp<N> {
         let room = config.maximum_size(N::SCALAR_TYPE, dims).ok_or_else(|| unfit(shape))?;
         resize(&mut work.words, room.div_ceil(WORD))?;
         let mut stream = ZfpBitStreamRefMut::from_words(&mut work.words);
-        let failed = |e| unfit(shape).with_source(e);
+        // A text, because this error prints its source itself.
+        let failed = |e: ZfpCompressionError| unfit(shape).with_source(e.to_string());
         if self.mode.header {
             let metadata = ZfpFieldMetadata { scalar_type: N::SCALAR_TYPE, dims };
             stream.write_header(config, &metadata, ZfpHeaderMask::FULL).map_err(failed)?;

@@ -57,7 +57,7 @@ fn streams_of_numcodecs_are_written_and_read() {
         let mut other = golden.shape.clone();
         other[0] += 1;
         let e = decode(&chain, &other, &golden.encoded).unwrap_err();
-        assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e}");
+        assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e:#}");
         checked += 1;
     }
     assert_eq!(checked, 9);
@@ -75,8 +75,8 @@ fn streams_of_numcodecs_are_written_and_read() {
         (json!({"mode": 3, "precision": 1.5}), "precision"),
     ] {
         let e = open("numcodecs.zfpy", &members, DataType::Float32, 1).unwrap_err();
-        assert_eq!(e.kind(), CodecErrorKind::Configuration, "{e}");
-        assert_eq!(e.pointer(), format!("/0/configuration/{pointer}"), "{e}");
+        assert_eq!(e.kind(), CodecErrorKind::Configuration, "{e:#}");
+        assert_eq!(e.pointer(), format!("/0/configuration/{pointer}"), "{e:#}");
     }
     let e = open("numcodecs.zfpy", &json!({}), DataType::UInt8, 1).unwrap_err();
     assert_eq!(e.kind(), CodecErrorKind::Unsupported);
@@ -123,8 +123,8 @@ fn unsupported_arrays_are_refused_when_they_are_opened() {
         (expert(1, 8, 64, 1 << 40), "minexp"),
     ] {
         let e = e(&configuration, DataType::Float32, 2);
-        assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
-        assert_eq!(e.pointer(), format!("/0/configuration/{pointer}"), "{configuration}: {e}");
+        assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e:#}");
+        assert_eq!(e.pointer(), format!("/0/configuration/{pointer}"), "{configuration}: {e:#}");
     }
     // rules D10.2 and D.08
     for name in ["zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"] {
@@ -152,7 +152,7 @@ fn elements_that_zfp_cannot_keep_are_errors_when_they_are_written() {
     let e = |configuration: &Value, data_type: &str, elements: &[u8]| {
         let chain = chain("zfp", configuration, data_type, 1);
         let shape = [(elements.len() / chain.repr().data_type.size().unwrap()) as u64];
-        let stored = encode(&chain, &shape, elements).map_err(|e| (e.kind(), e.to_string()));
+        let stored = encode(&chain, &shape, elements).map_err(|e| (e.kind(), format!("{e:#}")));
         stored.map(|stored| decode(&chain, &shape, &stored).unwrap() == elements)
     };
     let value = |i: u32, why: &str| {

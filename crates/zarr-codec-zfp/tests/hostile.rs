@@ -21,7 +21,7 @@ fn a_stream_has_exactly_its_length() {
             let decode = |src: &[u8]| decode(&chain, &golden.shape, src);
             let is_corrupt = |src: &[u8]| {
                 let e = decode(src).unwrap_err();
-                assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{case}: {e}");
+                assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{case}: {e:#}");
             };
             for behind in [1, 7, 8, 64] {
                 is_corrupt(&[&golden.encoded[..], &vec![0; behind]].concat());
@@ -32,7 +32,7 @@ fn a_stream_has_exactly_its_length() {
                 match decode(&golden.encoded[..len]) {
                     Ok(elements) => assert_eq!(elements, golden.decoded, "{case}: cut to {len}"),
                     Err(e) => {
-                        assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{case}: {e}");
+                        assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{case}: {e:#}");
                         assert!(len < golden.short, "{case}: cut to {len}");
                     }
                 }

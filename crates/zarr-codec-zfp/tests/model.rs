@@ -19,7 +19,7 @@ proptest! {
         let decoded = decode(&chain, &[4, 4, 4], &encoded).unwrap();
         for (value, bytes) in values.iter().zip(decoded.as_chunks().0) {
             let error = (value - f64::from_ne_bytes(*bytes)).abs();
-            prop_assert!(error <= tolerance, "{value}: {error} > {tolerance}");
+            prop_assert!(error <= tolerance, "{value}: {error:#} > {tolerance}");
         }
     }
 }

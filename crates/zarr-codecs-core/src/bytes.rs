@@ -230,7 +230,7 @@ mod tests {
             let e = refused(&codecs, "int32", 1); // rule D1.t4
             assert_eq!(e.pointer(), "/0/configuration/endian");
             assert_eq!(
-                e.to_string(),
+                format!("{e:#}"),
                 "codec \"bytes\" failed to open: endian is missing, data type int32 needs it"
             );
         }
@@ -254,7 +254,7 @@ mod tests {
         for len in [0, 7, 9, 16] {
             let e = decode(&chain, &[2], &vec![0; len]).unwrap_err();
             assert_eq!(
-                e.to_string(),
+                format!("{e:#}"),
                 format!("codec \"bytes\" failed to decode: got {len} bytes, expected 8")
             );
         }
@@ -291,7 +291,7 @@ mod tests {
             [Layout::Variable, Layout::Fixed { size: 6, unit: 3 }, Layout::Fixed { size: 6, unit: 4 }]
         {
             let e = open(&json!([bytes("little")]), strange(layout), 1).unwrap_err();
-            assert_eq!(e.kind(), super::CodecErrorKind::Unsupported, "{e}");
+            assert_eq!(e.kind(), super::CodecErrorKind::Unsupported, "{e:#}");
             assert_eq!(e.pointer(), "/0");
         }
         assert!(open(&json!([bytes("little")]), strange(Layout::Fixed { size: 6, unit: 2 }), 1).is_ok());

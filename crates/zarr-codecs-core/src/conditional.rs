@@ -223,7 +223,7 @@ mod tests {
             for bit in 0..len * 8 {
                 let mut stored = stored.clone();
                 stored[bit / 8] |= 1 << (bit % 8);
-                let said = decode(&chain, &[3], &stored).unwrap_err().to_string();
+                let said = format!("{:#}", decode(&chain, &[3], &stored).unwrap_err());
                 let spare = format!("bit {bit} of the header is set, there are {n} codecs");
                 assert_eq!(said.contains(&spare), bit >= n, "{said}");
             }

@@ -73,7 +73,7 @@ pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesByt
 /// Returns the error of building `codecs`.
 pub(crate) fn refused(codecs: &Value, data_type: &str, rank: usize) -> CodecError {
     let e = open(codecs, DataType::core(data_type).unwrap(), rank).unwrap_err();
-    assert_eq!(e.kind(), CodecErrorKind::Configuration, "{codecs}: {e}");
+    assert_eq!(e.kind(), CodecErrorKind::Configuration, "{codecs}: {e:#}");
     e
 }
 

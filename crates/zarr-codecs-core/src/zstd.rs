@@ -215,7 +215,7 @@ mod tests {
             [0xfd2f_b51e_u32, 0xfd2f_b522, 0xfd2f_b523, 0xfd2f_b524, 0xfd2f_b525, 0xfd2f_b526, 0xfd2f_b527]
         {
             let old = [&magic.to_le_bytes()[..], &[0; 60]].concat();
-            assert!(decode(&chain, &[4], &old).unwrap_err().to_string().contains("magic"));
+            assert!(format!("{:#}", decode(&chain, &[4], &old).unwrap_err()).contains("magic"));
         }
         assert!(decode(&chain, &[0], &[]).is_err()); // rule D.07
         assert_eq!(decode(&chain, &[0], &encode(&chain, &[0], &[])).unwrap(), [0_u8; 0]);

@@ -95,7 +95,7 @@ fn every_truncation_is_an_error() {
             let e = victim.decode(&victim.encoded[..len], &mut scratch).unwrap_err();
             assert!(
                 matches!(e.kind(), CodecErrorKind::Corrupt | CodecErrorKind::Checksum),
-                "{:?}: {e}",
+                "{:?}: {e:#}",
                 victim.codec
             );
         }

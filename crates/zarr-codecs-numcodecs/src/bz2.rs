@@ -116,8 +116,8 @@ mod tests {
         let (empty, one) = (encode(&*codec, b""), encode(&*codec, b"abc"));
         decodes(&*codec, &[&empty.repeat(1000)[..], &one].concat(), b"abc");
         let e = decode(&*codec, &[&empty.repeat(1001)[..], &one].concat(), 3).unwrap_err();
-        assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e}");
-        assert!(e.to_string().contains("more than 1000 streams are empty"), "{e}");
+        assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e:#}");
+        assert!(format!("{e:#}").contains("more than 1000 streams are empty"), "{e:#}");
     }
 
     #[test]

@@ -289,7 +289,7 @@ mod tests {
             (fixed, json!({"labels": [], "dtype": "<U99999999999999999999"}), DataType::UInt8),
         ] {
             let e = build(name, &configuration, &repr(data_type)).unwrap_err();
-            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
+            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e:#}");
         }
         let huge = json!({"labels": ["a"], "dtype": "<U4611686018427387903"});
         let codec = bytes_codec(fixed, &huge);

@@ -193,7 +193,7 @@ mod tests {
             r#"[1,2,3,4,5,"|O",[5]]"#,
         ] {
             let e = json2.decode(text.as_bytes(), &[2]).unwrap_err();
-            assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{text}: {e}");
+            assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{text}: {e:#}");
         }
         assert!(json2.decode(b"[\"\xff\",1,\"|O\",[2]]", &[2]).is_err());
         let e = json2.encode(&["no text"], &[1]).unwrap_err();
@@ -242,10 +242,10 @@ mod tests {
             (json!({}), repr(DataType::String)),
         ] {
             let e = build("numcodecs:json2", &configuration, &repr).unwrap_err();
-            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
+            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e:#}");
         }
         let e = build("numcodecs:pickle", &json!({"protocol": 5}), &objects()).unwrap_err();
         assert_eq!(e.kind(), CodecErrorKind::Unsupported); // rule L105
-        assert!(e.to_string().contains("never"), "{e}");
+        assert!(format!("{e:#}").contains("never"), "{e:#}");
     }
 }

@@ -277,7 +277,7 @@ mod tests {
         for (length, fits) in [(0, true), (1, true), (2, false), ((1 << 25) - 1, false)] {
             let chunk = [header, &[3, 0, 0, 0], &word(length), &[7, 0, 0, 0]].concat();
             let error = decode(&*codec, &chunk, 1, 4).unwrap_err();
-            assert_eq!(error.to_string().contains("does not fit"), !fits, "{length}: {error}");
+            assert_eq!(format!("{error:#}").contains("does not fit"), !fits, "{length}: {error:#}");
         }
     }
 

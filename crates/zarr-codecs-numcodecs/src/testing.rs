@@ -41,7 +41,7 @@ pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesByt
 /// Returns the error for a wrong configuration.
 pub(crate) fn refused(name: &str, configuration: &Value) -> CodecError {
     let e = build(name, configuration, &repr(DataType::Int32)).unwrap_err();
-    assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
+    assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e:#}");
     e
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn decodes(codec: &dyn BytesBytesCodec, encoded: &[u8], decoded: &[u8
     assert_eq!(decode(codec, encoded, decoded.len() + 3).unwrap(), decoded, "more room than needed");
     if !decoded.is_empty() {
         let e = decode(codec, encoded, decoded.len() - 1).unwrap_err();
-        assert!(matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::Corrupt), "{e}"); // rule L101
+        assert!(matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::Corrupt), "{e:#}"); // rule L101
     }
     assert_eq!(decode(codec, &encode(codec, decoded), decoded.len()).unwrap(), decoded, "the round trip");
 }

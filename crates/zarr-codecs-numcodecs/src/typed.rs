@@ -243,11 +243,14 @@ mod tests {
         for (bad, bits) in [("01ff", 7), ("0101", 7), ("0781", 1), ("07c0", 1), ("0400f8", 12)] {
             let e = decode(&*filter, &hex(bad), bits).unwrap_err();
             assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{bad}");
-            assert!(e.to_string().contains("padding bits"), "{bad}: {e}");
+            assert!(format!("{e:#}").contains("padding bits"), "{bad}: {e:#}");
             let (encoded, mut values) = (hex(bad), vec![0; bits]);
             let src = Source::dense(&encoded, &[encoded.len() as u64], 1).unwrap();
             let dst = Destination::dense(&mut values, &[bits as u64], 1).unwrap();
-            assert_eq!(codec.decode(src, dst, &mut Scratch::new()).unwrap_err().to_string(), e.to_string());
+            assert_eq!(
+                format!("{:#}", codec.decode(src, dst, &mut Scratch::new()).unwrap_err()),
+                format!("{e:#}")
+            );
         }
     }
 
@@ -271,7 +274,7 @@ mod tests {
             ("packbits", json!({}), DataType::UInt8),
         ] {
             let e = build(&format!("numcodecs.{name}"), &configuration, &repr(data_type)).unwrap_err();
-            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{name} {configuration}: {e}");
+            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{name} {configuration}: {e:#}");
         }
         let big = build("numcodecs.delta", &json!({"dtype": ">i4"}), &repr(DataType::Int32));
         assert!(big.is_ok(), "the byte order is ignored");

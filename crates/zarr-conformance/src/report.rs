@@ -9,7 +9,7 @@ use zarr_traits::strided::StridedError;
 use zarr_traits::{CodecError, StoreError};
 
 /// The rules that a store or a codec breaks.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Failures {
     what: &'static str,
     list: Vec<Failure>,
@@ -57,8 +57,6 @@ impl fmt::Debug for Failures {
     }
 }
 
-impl std::error::Error for Failures {}
-
 /// The result of a check.
 pub(crate) type Check = Result<(), Fault>;
 
@@ -74,13 +72,13 @@ impl From<String> for Fault {
 
 impl From<StoreError> for Fault {
     fn from(e: StoreError) -> Self {
-        Self(format!("unexpected error of kind {:?}: {e}", e.kind()))
+        Self(format!("unexpected error of kind {:?}: {e:#}", e.kind()))
     }
 }
 
 impl From<CodecError> for Fault {
     fn from(e: CodecError) -> Self {
-        Self(format!("unexpected error of kind {:?}: {e}", e.kind()))
+        Self(format!("unexpected error of kind {:?}: {e:#}", e.kind()))
     }
 }
 

@@ -136,7 +136,7 @@ fn refused(able: &str, cases: &[&str]) -> String {
     );
     match run(&compressed(folder.path()), &[peer("p", &script)], &options) {
         Ok(results) => Snapshot::of(&results, "p").to_string(),
-        Err(error) => error.to_string(),
+        Err(error) => format!("{error:#}"),
     }
 }
 

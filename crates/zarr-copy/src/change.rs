@@ -99,7 +99,7 @@ impl Change {
             Some(Codecs::List(codecs)) if to_old && source.metadata().format() == Format::V2 => {
                 let full = written(codecs, source.data_type(), source.shape().len(), registry);
                 let members = source.metadata().members2_of(&full);
-                (Some(codecs.clone()), members.map_err(|e| CopyError::settings(format!("`codecs`: {e}")))?)
+                (Some(codecs.clone()), members.map_err(|e| CopyError::settings(format!("`codecs`: {e:#}")))?)
             }
             Some(Codecs::List(codecs)) => (Some(codecs.clone()), Members2::default()),
             // The members of format 2 replace the codecs.

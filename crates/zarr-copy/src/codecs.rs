@@ -36,7 +36,7 @@ impl FromStr for Codecs {
 }
 
 fn old(text: &str) -> Result<Members2, String> {
-    let object = Value::parse(text).map_err(|e| e.to_string())?.as_object().unwrap_or_default();
+    let object = Value::parse(text).map_err(|e| format!("{e:#}"))?.as_object().unwrap_or_default();
     let unknown = object.members().find(|m| !matches!(&*m.name_lossy(), "compressor" | "filters"));
     if let Some(member) = unknown {
         let message = "expected {\"compressor\": …, \"filters\": …} for format 2, found the member";
@@ -47,7 +47,7 @@ fn old(text: &str) -> Result<Members2, String> {
 }
 
 fn from_json(text: &str) -> Result<Vec<Extension>, String> {
-    let value = Value::parse(text).map_err(|e| e.to_string())?;
+    let value = Value::parse(text).map_err(|e| format!("{e:#}"))?;
     let elements = value.elements().into_iter().flatten().enumerate();
     let parse =
         |(i, value)| Extension::parse(&value, &mut Ignore).map_err(|e| e.at(&format!("/{i}")).to_string());
@@ -151,7 +151,7 @@ mod tests {
             Ok(Codecs::Old(Members2 { compressor, filters, .. })) => {
                 format!("{} {}", compressor.unwrap().to_compact(), filters.unwrap().to_compact())
             }
-            Err(e) => format!("error: {e}"),
+            Err(e) => format!("error: {e:#}"),
         }
     }
 

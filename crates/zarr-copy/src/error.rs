@@ -9,20 +9,25 @@ use zarr_array::{ArrayError, ArrayErrorKind};
 use zarr_hierarchy::HierarchyError;
 
 /// The kind of an error, which tells what the caller can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyErrorKind {
     /// The settings of the copy do not fit each other or the source.
+    #[error("the settings do not fit")]
     Settings,
     /// Something else is at the destination.
+    #[error("something else is at the destination")]
     Taken,
     /// The copy differs from its source.
+    #[error("the copy differs from its source")]
     Differs,
     /// A node or a store failed.
+    #[error("{0}")]
     Node(ArrayErrorKind),
 }
 
-/// An error of a copy. It prints as one line, from outside in.
+/// An error of a copy. `{}` prints the place and what is wrong, `{:#}` also the causes, on one line.
+/// [`source`](Error::source) is the cause: an error of a store, a codec or a document.
 ///
 /// A plan looks at all nodes, and a run copies all arrays that it can. [`others`](Self::others) has the errors after the
 /// first one. In messages, settings are quoted as the methods of [`Copy`](crate::Copy): `` `chunks` ``.
@@ -32,7 +37,10 @@ pub struct CopyError(Box<Inner>);
 #[derive(Clone)]
 struct Inner {
     kind: CopyErrorKind,
-    message: String,
+    /// The place and what is wrong.
+    own: String,
+    /// The place and all causes.
+    line: String,
     is_of_source: bool,
     source: Option<HierarchyError>,
     others: Vec<CopyError>,
@@ -43,8 +51,8 @@ pub type CopyResult<T> = Result<T, CopyError>;
 
 impl CopyError {
     pub(crate) fn new(kind: CopyErrorKind, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self(Box::new(Inner { kind, message, is_of_source: false, source: None, others: Vec::new() }))
+        let (own, others) = (message.into(), Vec::new());
+        Self(Box::new(Inner { kind, line: own.clone(), own, is_of_source: false, source: None, others }))
     }
 
     pub(crate) fn settings(message: impl Into<String>) -> Self {
@@ -85,18 +93,24 @@ impl CopyError {
     }
 
     /// Puts a place in front of the message.
-    pub(crate) fn within(mut self, place: impl Display) -> Self {
-        self.0.message = format!("{place}: {}", self.0.message);
+    pub(crate) fn within(self, place: impl Display) -> Self {
+        self.edited(|text| format!("{place}: {text}"))
+    }
+
+    /// Changes the message, without and with the causes.
+    pub(crate) fn edited(mut self, edit: impl Fn(&str) -> String) -> Self {
+        (self.0.own, self.0.line) = (edit(&self.0.own), edit(&self.0.line));
         self
     }
 
-    pub(crate) fn with_message(mut self, message: String) -> Self {
-        self.0.message = message;
-        self
+    /// The message with the causes.
+    pub(crate) fn line(&self) -> &str {
+        &self.0.line
     }
 
-    pub(crate) fn message(&self) -> &str {
-        &self.0.message
+    /// The error of a node that this is, if the node could not be read or written.
+    pub fn hierarchy_error(&self) -> Option<&HierarchyError> {
+        self.0.source.as_ref()
     }
 
     /// Joins the errors of several nodes. Returns `None` if there are no errors.
@@ -128,6 +142,7 @@ impl From<ArrayError> for CopyError {
 impl From<HierarchyError> for CopyError {
     fn from(e: HierarchyError) -> Self {
         let mut error = Self::node(e.kind(), e.to_string());
+        error.0.line = format!("{e:#}");
         error.0.source = Some(e);
         error
     }
@@ -147,19 +162,19 @@ impl From<StoreError> for CopyError {
 
 impl fmt::Display for CopyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(if f.alternate() { &self.0.line } else { &self.0.own })
     }
 }
 
-/// Displays the kind and the message, for a `main` that returns the error.
+/// The kind and the whole chain, as printed by a `main` that returns the error.
 impl fmt::Debug for CopyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {self}", self.0.kind)
+        write!(f, "{:?}: {self:#}", self.0.kind)
     }
 }
 
 impl Error for CopyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source.as_ref().map(|e| e as _)
+        self.0.source.as_ref()?.source()
     }
 }

@@ -82,7 +82,7 @@ impl FromStr for Lengths {
         if !text.starts_with('[') {
             return text.split(',').map(length).collect::<Result<_, _>>().map(Self::Shape);
         }
-        let list = Value::parse(text).map_err(|e| e.to_string())?;
+        let list = Value::parse(text).map_err(|e| format!("{e:#}"))?;
         let dimensions: Vec<Value> = list.elements().into_iter().flatten().collect();
         if dimensions.iter().any(|dimension| dimension.kind() == ValueKind::Array) {
             return Ok(Self::Uneven(dimensions));

@@ -135,7 +135,7 @@ impl Mirror {
         path: &str,
     ) -> CopyResult<Self> {
         let place = |storage: Storage, path: &str| {
-            let root = Prefix::of_node(path).map_err(|e| CopyError::settings(e.to_string()))?;
+            let root = Prefix::of_node(path).map_err(|e| CopyError::settings(format!("{e:#}")))?;
             storage.check_listable()?;
             Ok::<_, CopyError>(Place { storage, root })
         };

@@ -48,7 +48,7 @@ pub(crate) struct Failures {
 
 impl Failures {
     pub(crate) fn add(&mut self, path: &str, e: CopyError) {
-        let kind = e.message().replace(&format!("{path:?}"), "");
+        let kind = e.line().replace(&format!("{path:?}"), "");
         match self.places.entry(kind) {
             Entry::Occupied(place) => self.kinds[*place.get()].1 += 1,
             Entry::Vacant(place) => {
@@ -69,12 +69,11 @@ impl Failures {
 }
 
 fn counted(e: CopyError, more: u64) -> CopyError {
-    let message = match more {
-        0 => return e,
-        1 => format!("{e}; 1 more node has the same error"),
-        more => format!("{e}; {more} more nodes have the same error"),
-    };
-    e.with_message(message)
+    match more {
+        0 => e,
+        1 => e.edited(|text| format!("{text}; 1 more node has the same error")),
+        more => e.edited(|text| format!("{text}; {more} more nodes have the same error")),
+    }
 }
 
 #[cfg(test)]

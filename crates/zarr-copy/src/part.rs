@@ -54,7 +54,7 @@ impl Part {
         let lengths = bounds.iter().zip(view.shape()).enumerate();
         let lengths = lengths.map(|(dim, (span, count))| length_in(longest(dim), span, *count));
         let grid = RegularGrid::new(lengths.collect::<Vec<_>>());
-        let grid = grid.map_err(|e| CopyError::unsupported(e.to_string()))?;
+        let grid = grid.map_err(|e| CopyError::unsupported(format!("{e:#}")))?;
         Ok(Self { view, grid })
     }
 

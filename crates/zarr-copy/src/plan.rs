@@ -11,7 +11,7 @@ use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{
     Array, ArrayErrorKind, Diagnostic, Limits, OpenOptions, Registry, Selection, Storage, node,
 };
-use zarr_hierarchy::{ChildState, Formats, Group, GroupOptions, HierarchyError, UseConsolidated};
+use zarr_hierarchy::{ChildState, Formats, Group, GroupOptions, UseConsolidated};
 
 use crate::blocks::{Blocks, Parts};
 use crate::change::{Change, given};
@@ -346,8 +346,8 @@ impl Planner<'_> {
                 Kind::Group(Box::new(document::group(&group, format)?))
             }
             ChildState::Broken(e) | ChildState::Unlisted(e) => {
-                let message = format!("node {path:?}: {}", reason(&e, &path));
-                return Err(CopyError::from(e).with_message(message));
+                let named = |text: &str| format!("node {path:?}: {}", reason(text, &path));
+                return Err(CopyError::from(e).edited(named));
             }
             _ => {
                 let reason = "there is no metadata document, so this is not a node";
@@ -480,9 +480,8 @@ fn in_array(e: CopyError, source: &Array) -> CopyError {
     e.within(format_args!("array {:?}", source.path()))
 }
 
-/// Returns the message of `e` without the path of the node.
-fn reason(e: &HierarchyError, path: &str) -> String {
-    let message = e.to_string();
+/// Returns the message of an error without the path of the node.
+fn reason<'a>(message: &'a str, path: &str) -> &'a str {
     let named = ["node", "array"].map(|kind| format!("{kind} {path:?}: "));
-    named.iter().find_map(|named| message.strip_prefix(named)).unwrap_or(&message).to_owned()
+    named.iter().find_map(|named| message.strip_prefix(named)).unwrap_or(message)
 }

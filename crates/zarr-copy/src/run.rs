@@ -84,7 +84,7 @@ impl CopyPlan {
 
     /// Checks the place of the copy.
     pub(crate) async fn place(&self, to: Storage, path: &str, resume: bool) -> CopyResult<CopyDestination> {
-        let root = Prefix::of_node(path).map_err(|e| CopyError::settings(e.to_string()))?;
+        let root = Prefix::of_node(path).map_err(|e| CopyError::settings(format!("{e:#}")))?;
         let destination = CopyDestination::find(to, root).await?;
         destination.check(resume).map_err(|e| e.within(format_args!("node {path:?}")))?;
         if let Some(around) = destination.format_above().await?

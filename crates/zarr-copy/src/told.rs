@@ -99,14 +99,11 @@ impl Places {
 
     /// Adds the path to an error of the copy, whose array is at the root of its own storage.
     pub(crate) fn in_copy(&self, e: impl Into<CopyError>) -> CopyError {
-        let (e, place) = (e.into(), format!("copy of array {:?}", self.path));
-        match e.message().strip_prefix("array \"/\"") {
-            Some(rest) => {
-                let message = format!("{place}{rest}");
-                e.with_message(message)
-            }
-            None => e.within(place),
-        }
+        let place = format!("copy of array {:?}", self.path);
+        e.into().edited(|text| match text.strip_prefix("array \"/\"") {
+            Some(rest) => format!("{place}{rest}"),
+            None => format!("{place}: {text}"),
+        })
     }
 }
 
@@ -117,11 +114,11 @@ mod tests {
     #[test]
     fn an_error_in_the_copy_names_one_array() {
         let places = Places { path: "/a".to_owned(), reads_copy: false };
-        let place = |message: &str| places.in_copy(CopyError::settings(message)).message().to_owned();
+        let place = |message: &str| places.in_copy(CopyError::settings(message)).line().to_owned();
         assert_eq!(place("array \"/\", chunk [0]: no space"), "copy of array \"/a\", chunk [0]: no space");
         assert_eq!(place("array \"/\": no"), "copy of array \"/a\": no");
         assert_eq!(place("no"), "copy of array \"/a\": no");
-        let message = places.in_array(CopyError::settings("no")).message().to_owned();
+        let message = places.in_array(CopyError::settings("no")).line().to_owned();
         assert_eq!(message, "array \"/a\": no");
     }
 }

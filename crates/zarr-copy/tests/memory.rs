@@ -77,5 +77,5 @@ fn copies_stay_within_their_memory() {
         Copy::new(storage, "/", &standard()).chunks(Lengths::Shape(vec![SIDE, SIDE])).max_memory(1 << 20);
     let e = blocking::plan(&copy).unwrap_err();
     assert!(matches!(e.kind(), CopyErrorKind::Node(_)), "{e:?}");
-    assert!(e.to_string().contains("`max_memory`"), "{e}");
+    assert!(format!("{e:#}").contains("`max_memory`"), "{e:#}");
 }

@@ -175,7 +175,7 @@ fn nothing_is_deleted_where_no_node_is() {
     put(&to, "letter.txt", "mine");
     let e = run(&mirror(&from, &to)).unwrap_err();
     assert_eq!(e.kind(), CopyErrorKind::Taken);
-    assert!(e.to_string().contains("a/photo.jpg"), "{e}");
+    assert!(format!("{e:#}").contains("a/photo.jpg"), "{e:#}");
     let e = run(&mirror(&from, &to).delete(true)).unwrap_err();
     assert_eq!(e.kind(), CopyErrorKind::Taken);
     assert_eq!(objects(&to)["a/photo.jpg"], b"mine");
@@ -205,7 +205,7 @@ fn what_cannot_be_seen_is_not_deleted() {
         std::os::unix::fs::symlink("no/where", at.join(name)).unwrap();
         for delete in [false, true] {
             let e = run(&mirror(&from, &to).delete(delete)).unwrap_err();
-            assert!(e.is_of_source() && e.to_string().contains("leads nowhere"), "{name}: {e}");
+            assert!(e.is_of_source() && format!("{e:#}").contains("leads nowhere"), "{name}: {e:#}");
             assert_eq!(objects(&to), before, "{name}");
         }
         std::fs::remove_file(at.join(name)).unwrap();
@@ -227,7 +227,7 @@ fn nothing_behind_a_link_of_the_destination_is_written_or_deleted() {
         std::os::unix::fs::symlink(&precious, there.join(name)).unwrap();
         for delete in [false, true] {
             let e = run(&mirror(&from, &to).delete(delete)).unwrap_err();
-            assert!(e.to_string().contains("link") && !e.is_of_source(), "{name}: {e}");
+            assert!(format!("{e:#}").contains("link") && !e.is_of_source(), "{name}: {e:#}");
             let left: Vec<_> =
                 std::fs::read_dir(&precious).unwrap().map(|e| e.unwrap().file_name()).collect();
             assert_eq!(left.len(), 2, "{name}: {left:?}");
@@ -268,7 +268,7 @@ fn a_document_that_can_be_read_is_not_replaced_by_one_that_cannot() {
                 (CopyErrorKind::Node(ArrayErrorKind::Metadata), true),
                 "{name}"
             );
-            assert!(e.to_string().contains(name), "{e}");
+            assert!(format!("{e:#}").contains(name), "{e:#}");
             assert_eq!(objects(&to), before, "{name}");
             run(&mirror(&from, &to).force(true)).unwrap();
             assert_eq!(objects(&to)[name], text.as_bytes());
@@ -315,7 +315,7 @@ fn unfinished_copies_missing_nodes_and_other_formats_are_refused() {
     let to = source(Format::V2);
     assert!(run(&Mirror::new(from.clone(), "/", to, "/x").unwrap()).is_err());
     let e = Mirror::new(from.clone(), "/", memory().read_only(), "/").unwrap_err();
-    assert_eq!(e.kind(), CopyErrorKind::Node(ArrayErrorKind::Unsupported), "{e}");
+    assert_eq!(e.kind(), CopyErrorKind::Node(ArrayErrorKind::Unsupported), "{e:#}");
 }
 
 proptest! {

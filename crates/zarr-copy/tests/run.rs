@@ -85,7 +85,7 @@ fn a_dropped_run_is_no_node_and_is_resumed() {
     assert_eq!(unfinished.as_deref(), Some("here"));
 
     let e = block_on(plan.run(to.clone(), "/", RunOptions::new(), &|_| {})).unwrap_err();
-    assert!(e.to_string().contains("an unfinished copy of \"here\" exists already"), "{e}");
+    assert!(format!("{e:#}").contains("an unfinished copy of \"here\" exists already"), "{e:#}");
     let other = blocking::plan(&Copy::new(source(), "/g", &standard())).unwrap();
     let e = blocking::run(&other, to.clone(), "/", RunOptions::new().resume(true), &|_| {}).unwrap_err();
     assert_eq!(e.kind(), CopyErrorKind::Taken);
@@ -108,7 +108,11 @@ fn a_full_disk_is_an_error_of_input_and_output_with_its_number() {
             let e = done.unwrap_err();
             let mut causes = iter::successors(e.source(), |e| (*e).source());
             let number = causes.find_map(|e| e.downcast_ref::<StoreError>()?.raw_os_error());
-            assert_eq!((e.kind(), number), (CopyErrorKind::Node(ArrayErrorKind::Io), Some(FULL)), "{n}: {e}");
+            assert_eq!(
+                (e.kind(), number),
+                (CopyErrorKind::Node(ArrayErrorKind::Io), Some(FULL)),
+                "{n}: {e:#}"
+            );
         }
     }
 }
@@ -143,9 +147,9 @@ fn all_nodes_that_cannot_be_copied_are_named() {
         block_on(storage.put(&Key::new(key).unwrap(), "{}")).unwrap();
     }
     let e = blocking::plan(&Copy::new(storage, "/", &standard())).unwrap_err();
-    assert!(e.is_of_source() && e.to_string().contains("1 more node"), "{e}");
+    assert!(e.is_of_source() && format!("{e:#}").contains("1 more node"), "{e:#}");
     let e = blocking::plan(&Copy::new(memory(), "/a", &standard())).unwrap_err();
-    assert!(e.to_string().contains("there is no node at \"/a\""), "{e}");
+    assert!(format!("{e:#}").contains("there is no node at \"/a\""), "{e:#}");
 }
 
 /// The name `raw_bytes` is that of other readers, also with base64, which a tolerant reader of `r<N>` notes.
@@ -176,7 +180,7 @@ fn raw_bytes_are_copied_between_formats() {
             block_on(from.put(&Key::new(key).unwrap(), value)).unwrap();
         }
         let copy = Copy::new(from, "/", &standard()).to_format(format);
-        let plan = blocking::plan(&copy).unwrap_or_else(|e| panic!("{document}: {e}"));
+        let plan = blocking::plan(&copy).unwrap_or_else(|e| panic!("{document}: {e:#}"));
         blocking::run(&plan, to.clone(), "/", RunOptions::new(), &|_| {}).unwrap();
         let array = Array::open(to, "/", &standard()).unwrap();
         assert_eq!(array.read::<[u8; 3]>(..).unwrap().into_vec(), [[1, 2, 3], [7, 8, 9]], "{document}");
@@ -280,7 +284,7 @@ fn a_part_of_each_array_is_copied() {
         assert_eq!(["/g/a", "/g/x"].map(shape), [vec![4, 2], vec![2]]);
     }
     let one = |selection| blocking::plan(&Copy::new(source(), "/g/a", &standard()).select("", selection));
-    assert!(one(Selection::from(2)).unwrap_err().to_string().contains("drops a dimension"));
+    assert!(format!("{:#}", one(Selection::from(2)).unwrap_err()).contains("drops a dimension"));
     assert!(one(Selection::from([9])).is_err());
     let wrong = Copy::new(source(), "/g", &standard()).select("c", 1..2);
     assert_eq!(blocking::plan(&wrong).unwrap_err().kind(), CopyErrorKind::Settings);

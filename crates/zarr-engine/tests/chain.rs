@@ -144,15 +144,15 @@ fn invalid_chains_are_refused_with_a_pointer() {
         ),
     ] {
         let e = build(codecs).map(drop).unwrap_err();
-        assert_eq!((e.kind(), e.pointer()), (kind, pointer), "{id}: {e}");
+        assert_eq!((e.kind(), e.pointer()), (kind, pointer), "{id}: {e:#}");
     }
     for (codecs, pointer) in [
         (json!([{"name": "plain"}, {"name": "late"}]), "/1"),
         (json!([{"name": "early"}, {"name": "plain"}]), "/0"),
     ] {
         let e = build(codecs).map(drop).unwrap_err();
-        assert_eq!((e.kind(), e.pointer()), (configuration, pointer), "{e}");
-        assert!(e.to_string().contains("has another kind than its entry states"), "{e}");
+        assert_eq!((e.kind(), e.pointer()), (configuration, pointer), "{e:#}");
+        assert!(format!("{e:#}").contains("has another kind than its entry states"), "{e:#}");
     }
     let many = vec![json!({"name": "zeros"}); 40];
     assert_eq!(build(json!(many)).map(drop).unwrap_err().kind(), CodecErrorKind::LimitExceeded);
@@ -177,7 +177,7 @@ fn a_chain_with_a_skipped_codec_cannot_encode() {
 fn shapes_are_checked_before_chunks_are_read() {
     let (chain, _) = build(json!([{"name": "plain"}])).unwrap();
     assert!(chain.check_shape(&[2]).is_ok());
-    assert_eq!(chain.check_shape(&[3]).unwrap_err().to_string(), "codec \"plain\" failed to open: odd");
+    assert_eq!(format!("{:#}", chain.check_shape(&[3]).unwrap_err()), "codec \"plain\" failed to open: odd");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn contiguous_elements_are_reshaped_in_place() {
     // elements that are not contiguous would have to be moved
     let columns = Source::of(&[1_u8, 2, 3, 4], &[2, 2]).unwrap().permute(&[1, 0]).unwrap();
     let e = chain.encode(columns, &mut object, &mut scratch).unwrap_err();
-    assert_eq!(e.to_string(), "codec \"flat\" failed to encode: moves elements");
+    assert_eq!(format!("{e:#}"), "codec \"flat\" failed to encode: moves elements");
 }
 
 #[test]
@@ -244,5 +244,5 @@ fn a_buffer_for_an_unknown_size_grows_only_to_its_bound() {
     let destination = Destination::of(&mut dst, &[10]).unwrap();
     let e = chain.decode_into(&bomb, &[10], &whole, destination, &mut scratch).unwrap_err();
     assert_eq!(e.kind(), CodecErrorKind::TooLarge);
-    assert_eq!(e.to_string(), "codec \"zeros\" failed to decode: it decodes to more bytes than declared");
+    assert_eq!(format!("{e:#}"), "codec \"zeros\" failed to decode: it decodes to more bytes than declared");
 }

@@ -9,17 +9,13 @@ use zarr_array::{ArrayError, ArrayErrorKind};
 
 /// An error of an operation on a hierarchy, with its node. The kinds are those of arrays.
 ///
-/// Displays as one line, from outside in. [`source`](Error::source) is the inner error, an [`ArrayError`], whose own
-/// source is an error of the store, the codec or the document. Cheap to clone: a clone shares the source.
+/// It is an error of an array or of a document, seen from the hierarchy, and prints as that [error](Self::array_error).
+/// [`source`](Error::source) is the cause of both: an error of the store, the codec or the document. Cheap to clone: a
+/// clone shares the cause.
 #[derive(Clone)]
-pub struct HierarchyError(Box<Inner>);
-
-#[derive(Clone)]
-struct Inner {
-    kind: ArrayErrorKind,
+pub struct HierarchyError {
     node: Option<String>,
-    message: String,
-    source: Option<ArrayError>,
+    error: ArrayError,
 }
 
 /// The result of an operation on a hierarchy.
@@ -27,7 +23,7 @@ pub type HierarchyResult<T> = Result<T, HierarchyError>;
 
 impl HierarchyError {
     pub(crate) fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, node: None, message: message.into(), source: None }))
+        ArrayError::new(kind, message).into()
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
@@ -40,27 +36,31 @@ impl HierarchyError {
 
     /// Adds the path of the node, unless the error has one.
     pub(crate) fn at(mut self, path: &str) -> Self {
-        let named = self.0.source.as_ref().is_some_and(|source| source.array().is_some());
-        if !named {
-            self.0.node.get_or_insert_with(|| path.to_owned());
+        if self.error.array().is_none() {
+            self.node.get_or_insert_with(|| path.to_owned());
         }
         self
     }
 
     /// The kind, which says what the caller can do.
     pub fn kind(&self) -> ArrayErrorKind {
-        self.0.kind
+        self.error.kind()
     }
 
     /// The path of the failing node.
     pub fn node(&self) -> Option<&str> {
-        self.0.node.as_deref().or_else(|| self.0.source.as_ref()?.array())
+        self.node.as_deref().or_else(|| self.error.array())
+    }
+
+    /// The error of an array or a document that this is.
+    pub fn array_error(&self) -> &ArrayError {
+        &self.error
     }
 }
 
 impl From<ArrayError> for HierarchyError {
     fn from(e: ArrayError) -> Self {
-        Self(Box::new(Inner { kind: e.kind(), node: None, message: String::new(), source: Some(e) }))
+        Self { node: None, error: e }
     }
 }
 
@@ -78,28 +78,22 @@ impl From<MetaError> for HierarchyError {
 
 impl fmt::Display for HierarchyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { node, message, source, .. } = &*self.0;
-        if let Some(node) = node {
+        if let Some(node) = &self.node {
             write!(f, "node {node:?}: ")?;
         }
-        f.write_str(message)?;
-        match source {
-            None => Ok(()),
-            Some(e) if message.is_empty() => write!(f, "{e}"),
-            Some(e) => write!(f, ": {e}"),
-        }
+        self.error.fmt(f)
     }
 }
 
-/// Displays the kind and the message, for a `main` that returns the error.
+/// The kind and the whole chain, as printed by a `main` that returns the error.
 impl fmt::Debug for HierarchyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {self}", self.0.kind)
+        write!(f, "{:?}: {self:#}", self.kind())
     }
 }
 
 impl Error for HierarchyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source.as_ref().map(|e| e as _)
+        self.error.source()
     }
 }

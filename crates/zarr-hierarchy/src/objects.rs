@@ -1,7 +1,6 @@
 //! Transfers of objects from one storage to another, several at a time. **For authors of tools on hierarchies**, such as a
 //! command that copies arrays; other programs call [`copy`](crate::copy()).
 
-use std::fmt;
 use std::ops::AddAssign;
 
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
@@ -45,14 +44,17 @@ impl AddAssign for Moved {
 }
 
 /// The reason why a transfer ended.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransferError {
     /// The source cannot be read or listed.
+    #[error(transparent)]
     From(StoreError),
     /// The destination cannot be read or written.
+    #[error(transparent)]
     To(StoreError),
     /// The object at this key of the destination differs from that of the source.
+    #[error("the object {:?} differs from the object of the source", .0.as_str())]
     Differs(Key),
 }
 
@@ -221,16 +223,3 @@ impl TransferError {
         }
     }
 }
-
-impl fmt::Display for TransferError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::From(e) | Self::To(e) => e.fmt(f),
-            Self::Differs(key) => {
-                write!(f, "the object {:?} differs from the object of the source", key.as_str())
-            }
-        }
-    }
-}
-
-impl std::error::Error for TransferError {}

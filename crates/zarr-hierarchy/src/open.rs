@@ -108,7 +108,9 @@ impl GroupOptions {
         for (key, document) in index.documents() {
             match prefix.key(key) {
                 Ok(key) => known.push((key, document.to_raw_bytes())),
-                Err(e) => sink.report(Diagnostic::new(Code::ConsolidatedKey, "", format!("{e}, ignored")))?,
+                Err(e) => {
+                    sink.report(Diagnostic::new(Code::ConsolidatedKey, "", format!("{e:#}, ignored")))?
+                }
             }
         }
         for (name, text) in meta.documents() {

@@ -65,7 +65,7 @@ fn other_nodes_are_looked_for_unless_the_group_is_empty() {
     // A node of another format, which no put of a document meets.
     block_on(storage.put(&Key::new("x/.zgroup").unwrap(), r#"{"zarr_format":2}"#)).unwrap();
     let e = root.create_nodes([("w", array()), ("x", array())]).unwrap_err();
-    assert_eq!(e.kind(), HierarchyErrorKind::Exists, "{e}");
+    assert_eq!(e.kind(), HierarchyErrorKind::Exists, "{e:#}");
 }
 
 #[test]
@@ -82,7 +82,11 @@ fn chunks_without_an_array_are_refused_before_a_node_is_created() {
             }
             let before = keys(&storage);
             let e = root.create_nodes(nodes.iter().map(|name| (name, array()))).unwrap_err();
-            assert_eq!((e.kind(), e.to_string().contains(&left)), (HierarchyErrorKind::Exists, true), "{e}");
+            assert_eq!(
+                (e.kind(), format!("{e:#}").contains(&left)),
+                (HierarchyErrorKind::Exists, true),
+                "{e:#}"
+            );
             assert_eq!(keys(&storage), before);
         }
     }
@@ -114,12 +118,12 @@ fn nodes_that_cannot_be_created_are_refused_before_any_is() {
         let storage = Storage::from(MemoryStore::new());
         let root = Group::create(storage.clone(), "/", &standard()).unwrap();
         let e = root.create_nodes([("a", array()), (path, meta)]).unwrap_err();
-        assert_eq!((e.kind(), e.to_string().contains(words)), (kind, true), "{path}: {e}");
+        assert_eq!((e.kind(), format!("{e:#}").contains(words)), (kind, true), "{path}: {e:#}");
         assert_eq!(keys(&storage), ["zarr.json"], "{path}");
     }
     let storage = Storage::from(MemoryStore::new());
     let root = Group::create(storage, "/", &standard()).unwrap();
     root.create_nodes([("a", array())]).unwrap();
     let e = root.create_nodes([("a", array())]).unwrap_err();
-    assert_eq!(e.kind(), HierarchyErrorKind::Exists, "{e}");
+    assert_eq!(e.kind(), HierarchyErrorKind::Exists, "{e:#}");
 }

@@ -210,7 +210,7 @@ fn nothing_is_written_if_a_node_cannot_be_converted() {
         let before = all(&storage);
         let plan = plan(&storage, &MigrateOptions::new());
         let error = block_on(plan.run(&|_| {})).unwrap_err();
-        assert_eq!((error.node(), error.kind()), (Some(node), kind), "{what}: {error}");
+        assert_eq!((error.node(), error.kind()), (Some(node), kind), "{what}: {error:#}");
         assert_eq!(all(&storage), before, "{what}");
     }
 }

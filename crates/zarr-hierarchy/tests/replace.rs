@@ -72,8 +72,8 @@ fn a_source_that_overlaps_the_destination_is_kept() {
             };
             let (source, target) = (path(source, deep_from), path(target, deep_to));
             let e = copy(from.clone(), &source, to.clone(), &target, &replace()).unwrap_err();
-            assert_eq!(e.kind(), Kind::InvalidArgument, "{what}: {source} to {target}: {e}");
-            assert!(e.to_string().contains("and the destination contains the other"), "{e}");
+            assert_eq!(e.kind(), Kind::InvalidArgument, "{what}: {source} to {target}: {e:#}");
+            assert!(format!("{e:#}").contains("and the destination contains the other"), "{e:#}");
         }
     }
     assert_eq!(contents(&at("")), everything());
@@ -153,7 +153,7 @@ fn a_source_without_a_node_is_refused_before_anything_is_erased() {
     ] {
         let before = counting.counts();
         let e = copy(from, "/x", to.clone(), "/x", &replace()).unwrap_err();
-        assert_eq!((e.kind(), e.node()), (Kind::NotFound, Some("/x")), "{what}: {e}");
+        assert_eq!((e.kind(), e.node()), (Kind::NotFound, Some("/x")), "{what}: {e:#}");
         let used = counting.counts() - before;
         assert_eq!((used.puts, used.deletes, used.delete_prefixes), (0, 0, 0), "{what}");
     }

@@ -86,7 +86,7 @@ fn folders_are_not_groups_and_are_reported() {
     assert_eq!(root.array("i/j").unwrap().shape(), [4], "a node can be opened by its path");
     let e = root.group("i").unwrap_err();
     assert_eq!(e.kind(), Kind::NotFound);
-    assert!(e.to_string().contains("ImplicitGroups::Treat"), "with a hint: {e}");
+    assert!(format!("{e:#}").contains("ImplicitGroups::Treat"), "with a hint: {e:#}");
     assert!(!root.exists("i").unwrap() && root.exists("i/j").unwrap());
 }
 
@@ -108,7 +108,7 @@ fn f12_nothing_is_created_below_an_array() {
     let (storage, _) = store(&[("zarr.json", GROUP), ("x/zarr.json", ARRAY)]);
     let e = open(&storage).create_group("x/y/z").unwrap_err();
     assert_eq!(e.kind(), Kind::Exists);
-    assert!(e.to_string().contains("\"/x\" is an array"), "{e}");
+    assert!(format!("{e:#}").contains("\"/x\" is an array"), "{e:#}");
     assert_eq!(keys(&storage).len(), 2);
 }
 
@@ -258,7 +258,7 @@ fn a_store_that_cannot_list_opens_nodes_by_path() {
     let root = open(&unlisted(&storage));
     let e = root.children().unwrap_err();
     assert_eq!(e.kind(), Kind::Unsupported);
-    assert!(e.to_string().contains("cannot list"), "{e}");
+    assert!(format!("{e:#}").contains("cannot list"), "{e:#}");
     assert_eq!(root.array("x").unwrap().shape(), [4]);
     let found: Vec<_> = root.walk().collect();
     assert!(matches!(found[0].found(), ChildState::Unlisted(_)) && found.len() == 1);
@@ -674,7 +674,7 @@ fn stale_consolidated_metadata_is_reported_as_an_error() {
     let (storage, _) = store(&[(".zgroup", GROUP2), (".zmetadata", unknown), ("a/.zgroup", GROUP2)]);
     let mut a = Group::open(storage.clone(), "a", &standard()).unwrap();
     let e = a.edit_attributes(|attributes| attributes.set("n", 1)).unwrap_err();
-    assert!(e.to_string().contains("\".zmetadata\" is stale"), "{e}");
+    assert!(format!("{e:#}").contains("\".zmetadata\" is stale"), "{e:#}");
     assert!(text(&storage, "a/.zattrs").contains("\"n\""), "the change itself was applied");
     assert_eq!(text(&storage, ".zmetadata"), unknown);
 }

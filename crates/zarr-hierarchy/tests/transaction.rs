@@ -109,7 +109,7 @@ fn nothing_is_written_when_another_writer_changed_an_object() {
     outside.write(1..3, &[7, 7]).unwrap();
     let error = block_on(transaction.commit()).unwrap_err();
     assert_eq!((error.conflicts.clone(), error.written, error.left), (vec![key("a/c/0")], 0, 2));
-    assert_eq!(error.to_string(), "another writer changed \"a/c/0\"; 0 of 2 changes are written");
+    assert_eq!(format!("{error:#}"), "another writer changed \"a/c/0\"; 0 of 2 changes are written");
     assert_eq!(values(&storage, "/a"), [9, 7, 7, 9, 9, 9, 9, 9]);
     transaction.roll_back();
     assert_eq!(values(&transaction.storage(), "/a"), [9, 7, 7, 9, 9, 9, 9, 9]);
@@ -186,7 +186,7 @@ fn a_commit_that_failed_goes_on_where_it_ended() {
         let transaction = stage(&storage);
         let error = block_on(transaction.commit()).unwrap_err();
         assert_eq!(faulty.faults(), 1);
-        assert!(error.store_error.is_some() && error.conflicts.is_empty(), "{error}");
+        assert!(error.store_error.is_some() && error.conflicts.is_empty(), "{error:#}");
         block_on(transaction.commit()).unwrap();
         assert_eq!(values(&storage, "/b"), [3; 8], "{n}");
     }

@@ -2,27 +2,36 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
+
+use zarr_traits::cause::Cause;
+use zarr_traits::chain;
 
 use crate::code::Code;
 
 /// The kind of an error: what the caller can do about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetaErrorKind {
     /// The bytes are not a JSON text; [`MetaError::position`] says where.
+    #[error("the document is not JSON")]
     Syntax,
     /// A JSON text that is not valid Zarr metadata.
+    #[error("the metadata is invalid")]
     Invalid,
     /// A deviation that a tolerant reader accepts, reported to a [`Strict`](crate::Strict) sink.
+    #[error("the metadata deviates from the format")]
     Deviation(Code),
     /// Another version of the format, or a feature of it that is not implemented.
+    #[error("the format is not supported")]
     Unsupported,
     /// A data type, chunk grid, key encoding, codec or storage transformer that the registry does not know.
+    #[error("an extension is not registered")]
     UnknownExtension,
     /// The document is valid, but exceeds a limit that the caller has set.
+    #[error("a limit is exceeded")]
     LimitExceeded,
     /// The call itself is wrong, for example an illegal name or a builder without a required value.
+    #[error("the call is wrong")]
     InvalidArgument,
 }
 
@@ -38,9 +47,13 @@ pub struct TextPosition {
     pub byte: usize,
 }
 
-/// An error in a metadata document: its kind, node, member and message.
-#[derive(Clone)]
-pub struct MetaError(Box<Inner>);
+/// An error in a metadata document: its kind, node, member and message. It prints as the module
+/// [`cause`](zarr_traits::cause) says.
+#[derive(Clone, thiserror::Error)]
+pub struct MetaError {
+    inner: Box<Inner>,
+    source: Option<Cause>,
+}
 
 #[derive(Clone)]
 struct Inner {
@@ -50,7 +63,6 @@ struct Inner {
     pointer: String,
     position: Option<TextPosition>,
     message: String,
-    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 /// The result of a metadata operation.
@@ -59,15 +71,9 @@ pub type MetaResult<T> = Result<T, MetaError>;
 impl MetaError {
     /// Returns an error of `kind`. Write `message` in lower case, without a full stop.
     pub fn new(kind: MetaErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner {
-            kind,
-            node: None,
-            document: None,
-            pointer: String::new(),
-            position: None,
-            message: message.into(),
-            source: None,
-        }))
+        let (pointer, message) = (String::new(), message.into());
+        let inner = Inner { kind, node: None, document: None, pointer, position: None, message };
+        Self { inner: Box::new(inner), source: None }
     }
 
     /// Returns an error of kind [`MetaErrorKind::Invalid`].
@@ -88,101 +94,86 @@ impl MetaError {
     /// Puts the JSON pointer `pointer` in front of the present pointer.
     #[must_use]
     pub fn at(mut self, pointer: &str) -> Self {
-        self.0.pointer.insert_str(0, pointer);
+        self.inner.pointer.insert_str(0, pointer);
         self
     }
 
     /// Replaces the pointer.
     pub(crate) fn moved(mut self, pointer: String) -> Self {
-        self.0.pointer = pointer;
+        self.inner.pointer = pointer;
         self
     }
 
     /// Sets the place in the text.
     #[must_use]
     pub fn with_position(mut self, position: TextPosition) -> Self {
-        self.0.position = Some(position);
+        self.inner.position = Some(position);
         self
     }
 
     /// Sets the node of the error, unless it is set already.
     #[must_use]
     pub fn with_node(mut self, node: impl fmt::Display) -> Self {
-        self.0.node.get_or_insert_with(|| node.to_string());
+        self.inner.node.get_or_insert_with(|| node.to_string());
         self
     }
 
     /// Sets the name of the document that has the error, such as `zarr.json`, unless it is set already.
     #[must_use]
     pub fn in_document(mut self, name: &'static str) -> Self {
-        self.0.document.get_or_insert(name);
+        self.inner.document.get_or_insert(name);
         self
     }
 
     /// Sets the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.0.source = Some(Arc::from(source.into()));
+        self.source = Some(Cause::new(source));
         self
+    }
+
+    /// Returns the node, the document, the place in the text and the member, as far as they are known.
+    fn place(&self) -> String {
+        let Inner { node, document, pointer, position, .. } = &*self.inner;
+        let at = |TextPosition { line, column, byte }: &TextPosition| {
+            format!("line {line}, column {column} (byte {byte})")
+        };
+        let parts = [
+            node.as_ref().map(|node| format!("node {node:?}")),
+            document.map(str::to_owned),
+            position.as_ref().map(at),
+            Some(pointer).filter(|pointer| !pointer.is_empty()).map(|pointer| format!("member {pointer:?}")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
     }
 
     /// Returns the kind of the error.
     pub fn kind(&self) -> MetaErrorKind {
-        self.0.kind
+        self.inner.kind
     }
 
     /// Returns the node that has the error, if it is known.
     pub fn node(&self) -> Option<&str> {
-        self.0.node.as_deref()
+        self.inner.node.as_deref()
     }
 
     /// Returns the name of the document that has the error, such as `.zarray`, if it was read from a document.
     pub fn document(&self) -> Option<&'static str> {
-        self.0.document
+        self.inner.document
     }
 
     /// Returns the member that has the error as a JSON pointer (RFC 6901); empty for the whole document.
     pub fn pointer(&self) -> &str {
-        &self.0.pointer
+        &self.inner.pointer
     }
 
     /// Returns the place in the text, for syntax errors.
     pub fn position(&self) -> Option<TextPosition> {
-        self.0.position
+        self.inner.position
     }
 }
 
-impl fmt::Display for MetaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { node, document, pointer, position, message, source, .. } = &*self.0;
-        if let Some(node) = node {
-            write!(f, "node {node:?}: ")?;
-        }
-        if let Some(document) = document {
-            write!(f, "{document}: ")?;
-        }
-        if let Some(TextPosition { line, column, byte }) = position {
-            write!(f, "line {line}, column {column} (byte {byte}): ")?;
-        }
-        if !pointer.is_empty() {
-            write!(f, "member {pointer:?}: ")?;
-        }
-        f.write_str(message)?;
-        source.as_ref().map_or(Ok(()), |e| write!(f, ": {e}"))
-    }
-}
-
-impl fmt::Debug for MetaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MetaError({:?}: {self})", self.0.kind)
-    }
-}
-
-impl Error for MetaError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source.as_deref().map(|e| e as _)
-    }
-}
+chain!(MetaError, |e| e.place(), e.inner.message);
 
 #[cfg(test)]
 mod tests {
@@ -191,12 +182,12 @@ mod tests {
     #[test]
     fn a_message_reads_from_outside_in() {
         let e = MetaError::invalid("expected an integer, found -4").at("/0").at("/shape").with_node("/t2m");
-        assert_eq!(e.to_string(), "node \"/t2m\": member \"/shape/0\": expected an integer, found -4");
+        assert_eq!(format!("{e:#}"), "node \"/t2m\": member \"/shape/0\": expected an integer, found -4");
         let e = e.in_document("zarr.json").in_document("no");
-        assert!(e.to_string().starts_with("node \"/t2m\": zarr.json: member \"/shape/0\": "), "{e}");
+        assert!(format!("{e:#}").starts_with("node \"/t2m\": zarr.json: member \"/shape/0\": "), "{e:#}");
         let e = e.with_position(TextPosition { line: 1, column: 9, byte: 8 }).with_source("no");
         assert!(
-            e.to_string().ends_with(
+            format!("{e:#}").ends_with(
                 "line 1, column 9 (byte 8): member \"/shape/0\": expected an integer, found -4: no"
             )
         );

@@ -142,7 +142,7 @@ mod tests {
             assert!(check_new_name(bad).is_err(), "rule F1: {bad:?}");
         }
         let e = check_new_name("__x").unwrap_err();
-        assert_eq!(e.to_string(), "names that start with \"__\" are reserved, found \"__x\"");
+        assert_eq!(format!("{e:#}"), "names that start with \"__\" are reserved, found \"__x\"");
     }
 
     #[test]

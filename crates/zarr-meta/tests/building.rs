@@ -217,7 +217,7 @@ fn fill_values_are_exact() {
         (DataType::Int16, FillValue::of(1i32).into()),
     ] {
         let e = fill(data_type, value).unwrap_err();
-        assert_eq!(e.pointer(), "/fill_value", "{e}");
+        assert_eq!(e.pointer(), "/fill_value", "{e:#}");
     }
 }
 
@@ -256,11 +256,11 @@ fn values_that_do_not_fit_are_refused_early() {
     ];
     for (builder, words) in cases {
         match builder.build() {
-            Err(e) => assert!(e.to_string().contains(words), "{e}"),
+            Err(e) => assert!(format!("{e:#}").contains(words), "{e:#}"),
             // Only the registry can judge the name of the type.
             Ok(meta) => {
                 let e = meta.resolve(&common::registry(), &Limits::default(), &mut Strict).unwrap_err();
-                assert!(e.to_string().contains(words), "{e}");
+                assert!(format!("{e:#}").contains(words), "{e:#}");
             }
         }
     }
@@ -274,7 +274,7 @@ fn values_that_do_not_fit_are_refused_early() {
     for text in [r#"{"a":NaN}"#, r#"{"a":"\ud800"}"#] {
         let read = parse(&base(&[("attributes", text)])).unwrap().attributes();
         let e = builder().attributes(&read).build().unwrap_err();
-        assert!(matches!(e.kind(), MetaErrorKind::Deviation(_)) && e.pointer() == "/attributes/a", "{e}");
+        assert!(matches!(e.kind(), MetaErrorKind::Deviation(_)) && e.pointer() == "/attributes/a", "{e:#}");
     }
 }
 
@@ -359,7 +359,7 @@ fn chunks_of_different_lengths_are_written_in_the_shortest_form() {
         (json!([[1.0, 5], 8]), "/chunk_grid/configuration/chunk_shapes"),
     ] {
         let e = build(lists).unwrap_err();
-        assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::InvalidArgument, pointer), "{e}");
+        assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::InvalidArgument, pointer), "{e:#}");
     }
     // With a chunk shape it is a grid of shards.
     let shards =
@@ -369,7 +369,7 @@ fn chunks_of_different_lengths_are_written_in_the_shortest_form() {
     let inner = meta.document().codecs()[0].configuration().get("chunk_shape").unwrap();
     assert_eq!(inner.to_compact(), "[2,2]");
     let e = shards(json!([[2, 4, 3], 4])).unwrap_err();
-    assert_eq!(e.to_string(), "in dimension 0 the shard length 3 is not a multiple of the chunk length 2"); // rule C19
+    assert_eq!(format!("{e:#}"), "in dimension 0 the shard length 3 is not a multiple of the chunk length 2"); // rule C19
     // Unknown grids are not changed.
     let other = Extension::new("hexagonal");
     let meta = ArrayMeta::builder([6], DataType::UInt8).chunk_grid(other.clone()).build().unwrap();

@@ -40,7 +40,7 @@ fn members_of_the_document_are_checked() {
     check("A.t15", "", Refused("the document is empty"));
     let broken = [base(&[("attributes", "{\"a\":\"")]).as_bytes(), b"\xff\"}}"].concat();
     let e = zarr_meta::ArrayMeta::parse(&broken, &Limits::default(), &mut Strict).unwrap_err();
-    assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::Syntax, "/attributes/a"), "rule A.t16: {e}");
+    assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::Syntax, "/attributes/a"), "rule A.t16: {e:#}");
     for member in
         ["shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "zarr_format"]
     {
@@ -70,12 +70,12 @@ fn errors_name_other_versions_and_drafts() {
     for (text, words) in cases {
         let e = NodeDocument::parse(text.as_bytes(), &Limits::default(), &mut Strict).unwrap_err();
         assert!(
-            e.kind() == MetaErrorKind::Unsupported && e.to_string().contains(words),
-            "rules A.t7 and A41: {e}"
+            e.kind() == MetaErrorKind::Unsupported && format!("{e:#}").contains(words),
+            "rules A.t7 and A41: {e:#}"
         );
     }
     let e = parse(r#"{"shape":[4]}"#).unwrap_err();
-    assert_eq!(e.to_string(), "zarr.json: member \"/zarr_format\": this member is missing");
+    assert_eq!(format!("{e:#}"), "zarr.json: member \"/zarr_format\": this member is missing");
     check(
         "A41",
         &base(&[("chunk_memory_layout", "\"C\"")]),
@@ -114,7 +114,7 @@ fn shapes_are_checked() {
     assert_eq!(shape("[18446744073709551615]"), [u64::MAX]);
     let long = format!("[{}1]", "1,".repeat(1000));
     let e = parse(&base(&[("shape", &long)])).unwrap_err();
-    assert_eq!(e.kind(), MetaErrorKind::LimitExceeded, "rule L95: {e}");
+    assert_eq!(e.kind(), MetaErrorKind::LimitExceeded, "rule L95: {e:#}");
 }
 
 #[test]

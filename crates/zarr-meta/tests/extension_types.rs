@@ -45,7 +45,7 @@ fn read(data_type: &DataType, value: &str) -> MetaResult<FillValue> {
 
 /// Asserts that `value` is the little-endian element `hex`, which is written as `written`.
 fn golden(data_type: &DataType, value: &str, hex: &str, written: &str) {
-    let element = read(data_type, value).unwrap_or_else(|e| panic!("{value}: {e}"));
+    let element = read(data_type, value).unwrap_or_else(|e| panic!("{value}: {e:#}"));
     let mut bytes = element.bytes().to_vec();
     if cfg!(target_endian = "big") {
         data_type.swap_bytes(&mut bytes);
@@ -113,7 +113,7 @@ fn fixed_length_utf32_is_read_and_written() {
     for code in [0xD800_u32, 0x11_0000, u32::MAX] {
         let stored: Vec<u8> = [u32::from('a'), code].iter().flat_map(|c| c.to_ne_bytes()).collect();
         let e = fill::write(&text, &FillValue::from_bytes(stored)).unwrap_err();
-        assert!(e.to_string().contains("is not a character"), "{e}");
+        assert!(format!("{e:#}").contains("is not a character"), "{e:#}");
     }
     assert!(fill::write(&text, &FillValue::from_bytes([0; 4])).is_err());
 }
@@ -177,8 +177,8 @@ fn times_are_read_and_written() {
     ] {
         for name in ["numpy.datetime64", "numpy.timedelta64"] {
             let e = refused(name, &configuration);
-            assert_eq!(e.pointer(), format!("/configuration/{member}"), "{e}");
-            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{e}");
+            assert_eq!(e.pointer(), format!("/configuration/{member}"), "{e:#}");
+            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{e:#}");
         }
     }
     for unit in ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"] {
@@ -286,7 +286,11 @@ fn invalid_fields_of_structs_are_refused() {
         ),
     ] {
         let e = refused("struct", &configuration);
-        assert_eq!((e.kind(), e.pointer()), (kind, &*format!("/configuration/{pointer}")), "rule {id}: {e}");
+        assert_eq!(
+            (e.kind(), e.pointer()),
+            (kind, &*format!("/configuration/{pointer}")),
+            "rule {id}: {e:#}"
+        );
     }
     // rules B.t63 and L82
     assert_eq!(made("struct", fields(&[field("x", json!({"name": "int8"}))])), made("struct", fields(&[x])));
@@ -362,7 +366,7 @@ fn sub_arrays_and_padding_have_a_private_name() {
 
     // Documents of format 3 cannot have this name. Without private members it is a plain struct.
     let e = ArrayMeta::builder([2], data_type.clone()).chunks([2]).build().unwrap_err();
-    assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::InvalidArgument, "/data_type"), "{e}");
+    assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::InvalidArgument, "/data_type"), "{e:#}");
     assert_eq!(data_type.name(), "numcodecs:struct");
     let plain = json!({"fields": [{"name": "x", "data_type": "float32"}, {"name": "y", "data_type": "uint8", "shape": []}]});
     assert_eq!(made("numcodecs:struct", plain), points());
@@ -374,7 +378,7 @@ fn sub_arrays_and_padding_have_a_private_name() {
         (r#"{"m":[[1,2],[3,4]],"p":[{"a":[5,6],"":[0]},{"a":[7,8]}]}"#, "member \"/p/0/\": unknown field"),
     ] {
         let e = read(&data_type, value).unwrap_err();
-        assert!(e.to_string().contains(words), "{value}: {e}");
+        assert!(format!("{e:#}").contains(words), "{value}: {e:#}");
     }
     for field in [
         json!({"name": "", "data_type": "uint8"}),
@@ -387,7 +391,7 @@ fn sub_arrays_and_padding_have_a_private_name() {
         json!({"name": "x", "data_type": "int8", "offset": 1}),
     ] {
         let e = refused("numcodecs:struct", &json!({"fields": [field]}));
-        assert!(e.pointer().starts_with("/configuration/fields"), "{e}");
+        assert!(e.pointer().starts_with("/configuration/fields"), "{e:#}");
     }
 }
 
@@ -403,7 +407,7 @@ fn a_struct_of_bytes_needs_no_byte_order() {
 
 #[test]
 fn a_hostile_configuration_is_refused_before_anything_is_allocated() {
-    let limit = |e: CodecError| assert_eq!(e.kind(), CodecErrorKind::LimitExceeded, "{e}");
+    let limit = |e: CodecError| assert_eq!(e.kind(), CodecErrorKind::LimitExceeded, "{e:#}");
     for name in ["fixed_length_utf32", "null_terminated_bytes", "raw_bytes"] {
         limit(refused(name, &json!({"length_bytes": 4_294_967_292_u32})));
         for bytes in [json!(1_u64 << 32), json!(u64::MAX), json!(i64::MAX), json!(1e300)] {
@@ -503,7 +507,7 @@ fn values_that_numbers_of_few_bits_lack_are_refused() {
         ("complex_float16", "[1]"),
     ] {
         let e = read(&made(name, json!({})), value).unwrap_err();
-        assert_eq!(e.kind(), MetaErrorKind::Invalid, "{name} {value}: {e}");
+        assert_eq!(e.kind(), MetaErrorKind::Invalid, "{name} {value}: {e:#}");
     }
     rows(&[
         ("B.t73", r#""int4""#, "8", Unresolved("an integer from -8 to 7")),

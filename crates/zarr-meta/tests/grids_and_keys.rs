@@ -200,7 +200,7 @@ fn codecs_are_checked_against_every_chunk_shape() {
         let text = base(&[("shape", "[6,6]"), ("chunk_grid", r#"{"name":"uneven"}"#), ("codecs", &codecs)]);
         let meta = ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
         let said =
-            meta.resolve(&registry, &Limits::default(), &mut Ignore).map(drop).map_err(|e| e.to_string());
+            meta.resolve(&registry, &Limits::default(), &mut Ignore).map(drop).map_err(|e| format!("{e:#}"));
         assert_eq!(said.is_err(), refused.is_some());
         assert!(said.err().is_none_or(|said| said.ends_with(refused.unwrap())));
     }

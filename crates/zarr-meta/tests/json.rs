@@ -10,8 +10,8 @@ fn parse(bytes: impl AsRef<[u8]>) -> MetaResult<(Document, Vec<Diagnostic>)> {
 
 fn error(bytes: impl AsRef<[u8]>) -> String {
     let e = parse(bytes).unwrap_err();
-    assert!(!e.to_string().contains('\n'), "one line: {e}");
-    e.to_string()
+    assert!(!format!("{e:#}").contains('\n'), "one line: {e:#}");
+    format!("{e:#}")
 }
 
 #[test]
@@ -148,8 +148,8 @@ fn hostile_texts_are_refused_quickly() {
     for text in ["[".repeat(100_000), "[".repeat(100_000) + &"]".repeat(100_000), "{\"a\":".repeat(100_000)] {
         let e = parse(&text).unwrap_err();
         assert_eq!(e.kind(), MetaErrorKind::LimitExceeded);
-        assert!(e.to_string().contains("nested more than 128 levels deep"), "{e}");
-        assert!(e.to_string().len() < 100, "issue 37: {e}");
+        assert!(format!("{e:#}").contains("nested more than 128 levels deep"), "{e:#}");
+        assert!(format!("{e:#}").len() < 100, "issue 37: {e:#}");
     }
     // The caller sets the limit, and one level more is an error.
     let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
@@ -167,7 +167,7 @@ fn hostile_texts_are_refused_quickly() {
 
     limits.metadata_bytes = 5;
     let e = Document::parse(b"[1,2,3]", &limits, &mut Ignore).unwrap_err();
-    assert_eq!(e.to_string(), "the document has 7 bytes, more than 5");
+    assert_eq!(format!("{e:#}"), "the document has 7 bytes, more than 5");
 
     // Many deviations do not give many reports, and long names do not give long pointers.
     let (_, notes) = parse(format!("{{\"{}\":[{}0]}}", "k".repeat(1 << 20), "NaN,".repeat(100_000))).unwrap();
@@ -206,7 +206,10 @@ fn each_value_has_its_kind() {
     assert_eq!(object.get("a").unwrap().elements().unwrap().count(), 3);
     assert_eq!(object.get("i").unwrap().as_number().unwrap().to_integer(), Some(4));
     assert_eq!(object.get("t").unwrap().as_bool(), Some(true));
-    assert_eq!(object.get("i").unwrap().to_text().unwrap_err().to_string(), "expected a string, found 4");
+    assert_eq!(
+        format!("{:#}", object.get("i").unwrap().to_text().unwrap_err()),
+        "expected a string, found 4"
+    );
     assert!(object.get("missing").is_none() && !object.contains("missing"));
     assert_eq!(object.len(), 9);
 }
@@ -217,7 +220,7 @@ fn a_lone_surrogate_fails_only_as_text() {
     let (document, _) = parse(r#"{"a":"x\ud800","\ud800":1,"b":"ok"}"#).unwrap();
     let object = document.root.as_object().unwrap();
     assert_eq!(object.get("b").unwrap().to_text().unwrap(), "ok");
-    assert!(object.get("a").unwrap().to_text().unwrap_err().to_string().contains("lone surrogate"));
+    assert!(format!("{:#}", object.get("a").unwrap().to_text().unwrap_err()).contains("lone surrogate"));
     assert_eq!(object.get("a").unwrap().as_raw(), r#""x\ud800""#);
     let named = object.members().nth(1).unwrap();
     assert!(named.name().is_err());
@@ -300,7 +303,7 @@ fn values_convert_to_serde_json_if_it_can_represent_them() {
         ("[0,NaN]", "/1"),
     ] {
         let e = parse(text).unwrap().0.root.to_serde().unwrap_err();
-        assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::Unsupported, pointer), "{e}");
+        assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::Unsupported, pointer), "{e:#}");
     }
     let back = Value::from(&serde);
     assert_eq!(back.to_serde().unwrap(), serde);

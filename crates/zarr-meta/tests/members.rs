@@ -43,7 +43,7 @@ fn members_of_groups_are_checked() {
     let check = |id: &str, members: &str, code: Option<Code>| {
         let (limits, mut notes) = (Limits::default(), Vec::new());
         let document = GroupDocument::parse(group(members).as_bytes(), &limits, &mut notes)
-            .unwrap_or_else(|e| panic!("rule {id}: {e}"));
+            .unwrap_or_else(|e| panic!("rule {id}: {e:#}"));
         assert_eq!(notes.iter().map(|n| n.code).collect::<Vec<_>>(), Vec::from_iter(code), "rule {id}");
         assert_eq!(
             GroupDocument::parse(group(members).as_bytes(), &limits, &mut Strict).is_err(),
@@ -56,7 +56,7 @@ fn members_of_groups_are_checked() {
     let refuse = |id: &str, members: &str, words: &str| {
         let e =
             GroupDocument::parse(group(members).as_bytes(), &Limits::default(), &mut Vec::new()).unwrap_err();
-        assert!(e.to_string().contains(words), "rule {id}: {e}");
+        assert!(format!("{e:#}").contains(words), "rule {id}: {e:#}");
     };
     check("A.t76", r#","foo":{"must_understand":false}"#, None);
     assert!(
@@ -104,9 +104,9 @@ fn members_of_groups_are_checked() {
     assert_eq!(document.to_text(), group("").replace("{}", "{\"t\":\"x\"}"));
 
     let e = parse(&group("")).unwrap_err();
-    assert_eq!(e.to_string(), "zarr.json: expected an array, found a group");
+    assert_eq!(format!("{e:#}"), "zarr.json: expected an array, found a group");
     let e = GroupDocument::parse(base(&[]).as_bytes(), &Limits::default(), &mut Strict).unwrap_err();
-    assert_eq!(e.to_string(), "zarr.json: expected a group, found an array");
+    assert_eq!(format!("{e:#}"), "zarr.json: expected a group, found an array");
 }
 
 #[test]

@@ -79,12 +79,12 @@ fn an_error_names_its_document() {
     ] {
         for text in texts {
             let e = of(&[(name, text), (Attributes1, "{}")]);
-            assert_eq!(e.document(), Some(name.as_str()), "{text}: {e}");
-            assert!(e.to_string().starts_with(&format!("{name}: ")), "{text}: {e}");
+            assert_eq!(e.document(), Some(name.as_str()), "{text}: {e:#}");
+            assert!(format!("{e:#}").starts_with(&format!("{name}: ")), "{text}: {e:#}");
         }
     }
     let e = ConsolidatedIndex::parse(b"[]", &Limits::default(), &mut Strict).unwrap_err();
-    assert!(e.to_string().starts_with(".zmetadata: "), "{e}");
+    assert!(format!("{e:#}").starts_with(".zmetadata: "), "{e:#}");
 }
 
 #[test]

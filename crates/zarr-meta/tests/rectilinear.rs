@@ -108,11 +108,11 @@ fn an_invalid_grid_is_refused_with_its_place() {
         assert_eq!(
             (e.kind(), e.pointer()),
             (CodecErrorKind::Configuration, &*pointer),
-            "{id}: {configuration}: {e}"
+            "{id}: {configuration}: {e:#}"
         );
     }
     let e = build(json!([[4, 1]]), &[6]).unwrap_err();
-    assert_eq!(e.to_string(), "chunk_shapes[0] ends 1 elements before the array, which has 6"); // rule C.t15
+    assert_eq!(format!("{e:#}"), "chunk_shapes[0] ends 1 elements before the array, which has 6"); // rule C.t15
     let (_, notes) = build(json!([[2.0, 4.0]]), &[6]).unwrap();
     assert_eq!(notes.len(), 1, "one note for all deviations");
 }
@@ -275,7 +275,7 @@ fn a_list_with_too_many_entries_is_refused_before_it_is_converted() {
     };
     resolve(2000).unwrap();
     let e = resolve(2001).unwrap_err();
-    assert_eq!(e.kind(), MetaErrorKind::LimitExceeded, "{e}");
+    assert_eq!(e.kind(), MetaErrorKind::LimitExceeded, "{e:#}");
     let said = "member \"/chunk_grid/configuration/chunk_shapes\": the lists have more than 2000 entries";
-    assert_eq!(e.to_string(), said);
+    assert_eq!(format!("{e:#}"), said);
 }

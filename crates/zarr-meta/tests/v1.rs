@@ -163,8 +163,9 @@ fn errors_name_the_members_of_format_1() {
     ] {
         let name = format!("\"{compression}\"");
         let (array, _) = read(&[("compression", &name), ("compression_opts", options)], false).unwrap();
-        let e = array.resolve(&common::registry(), &Limits::default(), &mut Ignore).unwrap_err().to_string();
-        assert!(e.starts_with(message), "{e}");
+        let e =
+            format!("{:#}", array.resolve(&common::registry(), &Limits::default(), &mut Ignore).unwrap_err());
+        assert!(e.starts_with(message), "{e:#}");
     }
 }
 

@@ -159,8 +159,8 @@ fn an_array_that_cannot_be_understood_can_be_listed() {
         let (mut meta, _) = read(&[edit]).unwrap();
         assert_eq!(meta.shape(), [4, 6]);
         meta.edit_attributes(|a| a.set("k", 1)).unwrap();
-        let error = meta.resolve(&registry(), &Limits::default(), &mut Ignore).unwrap_err().to_string();
-        assert!(error.starts_with(message), "{edit:?}: {error}");
+        let error = format!("{:#}", meta.resolve(&registry(), &Limits::default(), &mut Ignore).unwrap_err());
+        assert!(error.starts_with(message), "{edit:?}: {error:#}");
         assert!(!meta.v3_obstacles().is_empty() && meta.to_v3(true).is_err(), "{edit:?}");
     }
     let (meta, _) = read(&[("compressor", "{\"id\": \"foo\"}")]).unwrap();
@@ -192,8 +192,9 @@ fn errors_and_notes_name_members_of_the_document_itself() {
     ];
     for (edits, message) in cases {
         let (meta, _) = read(edits).unwrap();
-        let e = meta.resolve(&common::registry(), &Limits::default(), &mut Ignore).unwrap_err().to_string();
-        assert!(e.starts_with(&format!("member {message}")), "{edits:?}: {e}");
+        let e =
+            format!("{:#}", meta.resolve(&common::registry(), &Limits::default(), &mut Ignore).unwrap_err());
+        assert!(e.starts_with(&format!("member {message}")), "{edits:?}: {e:#}");
     }
     let (meta, _) = read(&[("compressor", r#"{"id": "gzip", "level": 5.0}"#)]).unwrap();
     let mut notes: Vec<Diagnostic> = Vec::new();
@@ -206,11 +207,11 @@ fn documents_of_format_3_have_no_private_names() {
     let (meta, _) = read(&[("dtype", r#"[["a", "<i2"], ["", "|V2"]]"#), ("fill_value", "null")]).unwrap();
     let name = |meta: &ArrayMeta| meta.resolve(&registry(), &Limits::default(), &mut Ignore).unwrap_err();
     // The registry knows the data type, but no codec.
-    assert!(name(&meta).to_string().contains("unknown codec"), "{}", name(&meta));
+    assert!(format!("{:#}", name(&meta)).contains("unknown codec"), "{:#}", name(&meta));
     let copied = meta.document().to_text();
     let copied = ArrayMeta::parse(copied.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
     assert_eq!(
-        name(&copied).to_string(),
+        format!("{:#}", name(&copied)),
         "member \"/data_type\": cannot be understood: unknown data type \"numcodecs:struct\": for data of older formats \
          the crate zarr-meta has it"
     );

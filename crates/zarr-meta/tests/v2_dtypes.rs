@@ -10,9 +10,9 @@ fn lower(dtype: &str, fill: &str, filters: &str) -> Result<(ArrayMeta, [String; 
     );
     let mut notes: Vec<Diagnostic> = Vec::new();
     let meta = ArrayMeta::parse_v2(text.as_bytes(), None, &Limits::default(), &mut notes)
-        .map_err(|e| e.to_string())?;
+        .map_err(|e| format!("{e:#}"))?;
     let registry = Registry::core().overriding(DATA_TYPES);
-    let error = meta.resolve(&registry, &Limits::default(), &mut Ignore).unwrap_err().to_string();
+    let error = format!("{:#}", meta.resolve(&registry, &Limits::default(), &mut Ignore).unwrap_err());
     if !error.contains("unknown codec") && !error.contains("numcodecs:object") {
         return Err(error);
     }
@@ -171,7 +171,7 @@ fn structs_become_data_types() {
         "rule H11"
     );
     assert_eq!(meta.v3_obstacles().len(), 2, "rule H.9");
-    assert!(meta.to_v3(true).unwrap_err().to_string().contains("without new chunks"), "rule H.9");
+    assert!(format!("{:#}", meta.to_v3(true).unwrap_err()).contains("without new chunks"), "rule H.9");
 }
 
 #[test]

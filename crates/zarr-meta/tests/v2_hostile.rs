@@ -57,7 +57,7 @@ fn huge_elements_take_no_memory() {
         );
         let array = ArrayMeta::parse_v2(text.as_bytes(), None, &Limits::default(), &mut Ignore).unwrap();
         let error = array.to_v3(false).unwrap_err();
-        assert!(array.document().to_text().len() < 1000, "rule L100: {dtype}: {error}");
+        assert!(array.document().to_text().len() < 1000, "rule L100: {dtype}: {error:#}");
     }
 }
 

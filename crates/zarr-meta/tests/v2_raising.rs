@@ -102,10 +102,10 @@ fn data_types_and_fill_values_come_back() {
             "\"AAEB\"",
         ),
     ] {
-        let endian = endian.map_or(String::new(), |e| format!(",'configuration':{{'endian':'{e}'}}"));
+        let endian = endian.map_or(String::new(), |e| format!(",'configuration':{{'endian':'{e:#}'}}"));
         let (name, list) = codecs(&format!("{{'name':'bytes'{endian}}}"));
         let meta = v3(&[("data_type", &data_type), ("fill_value", fill), (name, &list)]);
-        let old = meta.to_v2().unwrap_or_else(|e| panic!("{data_type}: {e}"));
+        let old = meta.to_v2().unwrap_or_else(|e| panic!("{data_type}: {e:#}"));
         let text: serde_json::Value = serde_json::from_str(&old.to_text()).unwrap();
         let expected: serde_json::Value = serde_json::from_str(dtype).unwrap();
         assert_eq!(text["dtype"], expected, "rule B.7: {data_type}");
@@ -162,7 +162,7 @@ fn codecs_come_back() {
             Ok(old) => {
                 assert_eq!((true, old.document().codecs()), (obstacle, meta.document().codecs()), "{list}")
             }
-            Err(e) => assert_eq!((false, MetaErrorKind::Unsupported), (obstacle, e.kind()), "{list}: {e}"),
+            Err(e) => assert_eq!((false, MetaErrorKind::Unsupported), (obstacle, e.kind()), "{list}: {e:#}"),
         }
     }
 }
@@ -184,8 +184,8 @@ fn arrays_without_equivalent_in_format_2_are_refused() {
         (&[("extra", r#"{"must_understand": false}"#)], "member \"/extra\""),
         (&[("data_type", "\"float32\""), ("fill_value", "\"0x7fc00001\"")], "member \"/fill_value\""),
     ] {
-        let error = v3(edits).to_v2().unwrap_err().to_string();
-        assert!(error.starts_with(message), "{edits:?}: {error}");
+        let error = format!("{:#}", v3(edits).to_v2().unwrap_err());
+        assert!(error.starts_with(message), "{edits:?}: {error:#}");
     }
 }
 
@@ -438,14 +438,14 @@ fn tolerated_spellings_are_converted() {
         let edits: Vec<_> = [("chunk_key_encoding", &*plain)].into_iter().chain(edits.to_vec()).collect();
         let (meta, resolved) =
             open(&base(&edits), &mut Ignore).unwrap_or_else(|e| panic!("{edits:?}: {}", e.1));
-        let old = meta.to_v2().unwrap_or_else(|e| panic!("{edits:?}: {e}"));
+        let old = meta.to_v2().unwrap_or_else(|e| panic!("{edits:?}: {e:#}"));
         let text: serde_json::Value = serde_json::from_str(&old.to_text()).unwrap();
         assert_eq!(text[member], raised, "{edits:?}");
         let again = old.resolve(&registry(), &Limits::default(), &mut Strict).unwrap();
         assert_eq!(again.fill, resolved.fill, "{edits:?}");
 
         let like = meta.to_builder(resolved.data_type.clone()).build();
-        let like = like.unwrap_or_else(|e| panic!("{edits:?}, built: {e}"));
+        let like = like.unwrap_or_else(|e| panic!("{edits:?}, built: {e:#}"));
         assert_eq!(like.attributes(), meta.attributes(), "{edits:?}");
         let again = like.resolve(&registry(), &Limits::default(), &mut Strict).unwrap();
         assert_eq!(again.fill, resolved.fill, "{edits:?}");

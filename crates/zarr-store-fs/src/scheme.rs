@@ -106,7 +106,7 @@ mod tests {
         ] {
             let e = path_of(url).unwrap_err();
             assert_eq!(e.kind(), StoreErrorKind::InvalidArgument);
-            assert!(e.to_string().contains(why), "{url}: {e}");
+            assert!(format!("{e:#}").contains(why), "{url}: {e:#}");
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
         };
         assert_eq!(get(&Access::new()).unwrap().unwrap(), "secret");
         let e = get(&Access::new().confined(true)).unwrap_err();
-        assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
+        assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e:#}");
     }
 
     #[cfg(feature = "write")]

@@ -134,8 +134,8 @@ fn a_lock_that_is_not_a_regular_file_is_an_error() {
         for name in ["dir", "pipe", "link", "nowhere"] {
             let delete = || block_on(on(&at.store).delete_if(&key(name), None));
             for e in [put(&at.store, name, "new").unwrap_err(), delete().unwrap_err()] {
-                assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
-                assert!(e.to_string().contains(&format!("{name}.__lock is not a regular file")), "{e}");
+                assert_eq!(e.kind(), StoreErrorKind::Io, "{e:#}");
+                assert!(format!("{e:#}").contains(&format!("{name}.__lock is not a regular file")), "{e:#}");
             }
             assert_eq!(at.read(name), "old");
         }
@@ -235,9 +235,9 @@ fn a_name_too_long_for_a_lock_file_can_be_put_but_not_updated() {
     let version =
         block_on(on(&at.store).head(&key)).unwrap().and_then(|stat| stat.version).unwrap_or(version);
     let e = put(&at.store, PutMode::IfUnchanged(&version)).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e:#}");
     let e = block_on(on(&at.store).delete_if(&key, Some(&version))).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e:#}");
     assert_ne!(
         put(&at.store.clone().with_single_writer(), PutMode::IfUnchanged(&version)).unwrap(),
         Outcome::Conflict
@@ -255,7 +255,7 @@ fn deleting_a_prefix_waits_for_writers_and_leaves_their_files_alone() {
     at.leftover("a/c/gone_00c0ffee00c0ffee.__lock", "half of a val");
     let held = at.locked("a/b/k.__lock");
     let e = at.delete_prefix("a/").unwrap_err();
-    assert!(e.to_string().contains("a/b/k.__lock"), "{e}");
+    assert!(format!("{e:#}").contains("a/b/k.__lock"), "{e:#}");
     assert_eq!(at.read("a/b/k"), "value");
     drop(held);
 
@@ -281,7 +281,7 @@ fn a_directory_deleted_under_the_lock_is_made_again() {
                 for i in 0..300 {
                     match put(&store, &format!("a/b/{}", i % 3), "value") {
                         Ok(outcome) => assert_ne!(outcome, Outcome::Conflict),
-                        Err(e) => assert!(e.to_string().contains("deleted repeatedly"), "{e}"),
+                        Err(e) => assert!(format!("{e:#}").contains("deleted repeatedly"), "{e:#}"),
                     }
                 }
             })

@@ -144,7 +144,7 @@ fn what_is_behind_a_broken_link_is_an_error_and_not_absent() {
         }
     }
     let e = get(&at.store, "a/c/0/0").unwrap_err();
-    assert_eq!(e.to_string(), "key \"a/c/0/0\": the link \"a/c\" leads nowhere");
+    assert_eq!(format!("{e:#}"), "key \"a/c/0/0\": the link \"a/c\" leads nowhere");
     for name in ["a/d", "a/d/0/0", "b", "a/zarr.json/0"] {
         assert_eq!(get(&at.store, name).unwrap(), None, "{name}");
     }
@@ -190,9 +190,9 @@ fn links_out_of_the_root_are_followed_unless_confined() {
     assert_eq!(list(&confined).unwrap(), ["data/inside", "dir", "file", "near", "there/inside"]);
     let storage = Storage::from(confined.clone());
     let e = block_on(storage.put(&key("dir/a/new"), "x")).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e:#}");
     let e = block_on(storage.delete_if(&key("dir/a/b"), None)).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e:#}");
     let outside = |name| fs::read_to_string(at.dir.path().join(name)).unwrap();
     assert_eq!(outside("outside/a/b"), "password");
 
@@ -232,7 +232,7 @@ fn memory_is_not_taken_for_an_object_beyond_the_limit() {
     let mut buffer = ReadBuffer::new(limit).expecting(limit);
     let read = Read::new(&key, &[ByteRange::All], &mut buffer);
     let e = block_on(Storage::from(at.store.clone()).read(read)).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::TooLarge { size: Some(1 << 40) }, "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::TooLarge { size: Some(1 << 40) }, "{e:#}");
     let Stored::Memory { memory, .. } = buffer.into_stored() else { panic!("no memory is shared") };
     assert_eq!(memory.capacity(), 0);
 }
@@ -313,9 +313,9 @@ fn an_object_cannot_also_be_a_directory() {
     block_on(storage.put(&key("a/b/c"), "x")).unwrap();
     for how in [PutMode::Replace, PutMode::Create] {
         let e = block_on(storage.put_if(&key("a"), &["y".into()], how)).unwrap_err();
-        assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+        assert_eq!(e.kind(), StoreErrorKind::Io, "{e:#}");
         let e = block_on(storage.put_if(&key("a/b/c/d"), &["y".into()], how)).unwrap_err();
-        assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+        assert_eq!(e.kind(), StoreErrorKind::Io, "{e:#}");
     }
     assert_eq!(get(&at.store, "a").unwrap(), None);
     assert_eq!(get(&at.store, "a/b/c").unwrap().unwrap(), "x");

@@ -234,11 +234,11 @@ fn a_stopped_holder_of_the_lock_blocks_writers_until_it_dies() {
         let expected =
             format!("timed out after 100ms: another process holds the lock file {}", file.display());
         assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("a/k")));
-        assert!(e.to_string().contains(&expected), "{e}");
+        assert!(format!("{e:#}").contains(&expected), "{e:#}");
     }
     for version in [None, Some(&version)] {
         let e = block_on(on(&hasty).delete_if(&key(), version)).unwrap_err();
-        assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+        assert_eq!(e.kind(), StoreErrorKind::Io, "{e:#}");
     }
     assert_eq!(read(&store).0, "old");
     assert_eq!(names(&dir.path().join("a")), BTreeSet::from(["k".to_owned(), "k.__lock".to_owned()]));

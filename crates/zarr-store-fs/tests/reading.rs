@@ -15,7 +15,11 @@ fn a_store_without_writes_reads_and_refuses_to_write() {
     assert_eq!(block_on(storage.get(&key, 100)).unwrap().unwrap(), "value");
     assert!(!storage.capabilities().write && storage.capabilities().list);
     let e = block_on(storage.put(&key, "other")).unwrap_err();
-    assert_eq!((e.kind(), e.to_string().contains("read-only")), (StoreErrorKind::Unsupported, true), "{e}");
+    assert_eq!(
+        (e.kind(), format!("{e:#}").contains("read-only")),
+        (StoreErrorKind::Unsupported, true),
+        "{e:#}"
+    );
     assert_eq!(std::fs::read(folder.path().join("k")).unwrap(), b"value");
 }
 

@@ -28,7 +28,7 @@ fn open_does_not_create_and_create_does_not_empty() {
     let path = dir.path().join("some/where");
     let e = FsStore::open(&path).unwrap_err();
     assert_eq!(
-        e.to_string(),
+        format!("{e:#}"),
         format!("cannot open the directory {}: No such file or directory (os error 2)", path.display())
     );
     let storage = Storage::from(FsStore::create(&path).unwrap());
@@ -49,8 +49,8 @@ fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
     if let Ok(dir) = std::env::var(STORE) {
         let storage = Storage::from(FsStore::open(dir).unwrap());
         let e = block_on(storage.put(&key("k"), vec![1; 1 << 20])).unwrap_err();
-        assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("k")), "{e}");
-        assert_eq!(e.raw_os_error(), Some(EFBIG), "{e}");
+        assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("k")), "{e:#}");
+        assert_eq!(e.raw_os_error(), Some(EFBIG), "{e:#}");
         return;
     }
     let dir = TempDir::new().unwrap();
@@ -76,7 +76,7 @@ fn a_directory_that_may_not_be_written_to_is_named_by_its_number() {
     mode(0o755);
     // The superuser may write everywhere.
     if let Err(e) = put {
-        assert_eq!((e.kind(), e.raw_os_error()), (StoreErrorKind::PermissionDenied, Some(EACCES)), "{e}");
+        assert_eq!((e.kind(), e.raw_os_error()), (StoreErrorKind::PermissionDenied, Some(EACCES)), "{e:#}");
     }
 }
 
@@ -147,7 +147,7 @@ fn a_directory_deleted_under_its_writers_is_made_again() {
             for i in 0..500 {
                 match block_on(storage.put_if(&key(&format!("a/b/c/{i}")), &["v".into()], PutMode::Replace)) {
                     Ok(outcome) => assert_ne!(outcome, Outcome::Conflict),
-                    Err(e) => assert!(e.to_string().contains("deleted repeatedly"), "{e}"),
+                    Err(e) => assert!(format!("{e:#}").contains("deleted repeatedly"), "{e:#}"),
                 }
             }
         });
@@ -166,7 +166,7 @@ fn sync_returns_and_a_deleted_root_is_an_error() {
     block_on(storage.sync()).unwrap();
     dir.close().unwrap();
     let e = block_on(storage.put_if(&key("a/b"), &["v".into()], PutMode::Replace)).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::Io, "{e:#}");
     assert!(block_on(storage.head(&key("a/b"))).unwrap().is_none());
 }
 

@@ -218,7 +218,7 @@ mod tests {
         );
         assert_eq!(settings(&access.clone().anonymous(true)), ["eu-west-1"]);
         let e = Profile::of(&access.clone().profile("none")).unwrap_err();
-        assert!(e.to_string().contains("no profile \"none\""), "{e}");
+        assert!(format!("{e:#}").contains("no profile \"none\""), "{e:#}");
         let single = access.profile("single");
         let e = Profile::of(&single).unwrap().settings(&single).unwrap_err();
         assert_eq!(e.kind(), StoreErrorKind::Unsupported);

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_missing_account_is_an_error() {
         let e = open("az://container/a", &Access::new()).unwrap_err();
-        assert!(e.to_string().contains("AZURE_STORAGE_ACCOUNT_NAME"), "{e}");
+        assert!(format!("{e:#}").contains("AZURE_STORAGE_ACCOUNT_NAME"), "{e:#}");
         assert!(open("az://", &Access::new()).is_err());
     }
 

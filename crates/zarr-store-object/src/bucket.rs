@@ -90,7 +90,8 @@ impl Bucket {
                 "object stores have keys of at most {LONGEST_KEY} bytes, this one has {len}"
             )));
         }
-        Path::parse(&text).map_err(|e| wrong("no object has this key".to_owned()).with_source(e))
+        // A text, because this error prints its source itself.
+        Path::parse(&text).map_err(|e| wrong("no object has this key".to_owned()).with_source(e.to_string()))
     }
 
     /// Returns the key of a listed object, or `None` if it is outside the prefix or has no valid key.

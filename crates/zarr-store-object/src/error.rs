@@ -79,7 +79,7 @@ mod tests {
     fn messages_hold_no_secrets() {
         let generic = |text: &str| Error::Generic { store: "S", source: text.to_owned().into() };
         let e = read_error(&generic("GET https://u:p@h/a?sig=SECRET (\"https://h/b?token=SECRET\") failed"));
-        let text = e.to_string();
+        let text = format!("{e:#}");
         assert!(!text.contains("SECRET") && !text.contains("u:p"), "{text}");
         assert!(text.contains("https://h/a?… (\"https://h/b?…\") failed"), "{text}");
         assert_eq!(
@@ -98,7 +98,7 @@ mod tests {
             Error::Generic { store: "S", source: source() },
             Error::NotSupported { source: source() },
         ] {
-            assert!(!is_absent(&e), "{e}");
+            assert!(!is_absent(&e), "{e:#}");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Follows the redirects of web servers that [`Redirects`] allows.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
@@ -43,26 +42,15 @@ fn refusal(attempt: &Attempt<'_>, allowed: &Redirects) -> Option<Refused> {
 }
 
 /// The reason why a redirect is not followed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
     /// It leads to a host that is not allowed.
+    #[error("it leads to the host {0:?}, which Access::redirects does not allow")]
     Host(String),
     /// It leads from an encrypted connection to one that is not.
+    #[error("it leads from https to http, which is not encrypted")]
     Plain,
 }
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Host(host) => {
-                write!(f, "it leads to the host {host:?}, which Access::redirects does not allow")
-            }
-            Self::Plain => f.write_str("it leads from https to http, which is not encrypted"),
-        }
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Returns the address that a host of a URL is, unless it is a name.
 fn address(host: &str) -> Option<IpAddr> {

@@ -37,5 +37,5 @@ pub(crate) fn no_retries() -> RetryConfig {
 /// Converts the error of `object_store` about a wrong configuration. The message contains no secrets.
 pub(crate) fn misconfigured(e: &object_store::Error) -> StoreError {
     let e = crate::error::read_error(e);
-    StoreError::new(StoreErrorKind::InvalidArgument, e.to_string())
+    StoreError::new(StoreErrorKind::InvalidArgument, format!("{e:#}"))
 }

@@ -84,7 +84,9 @@ impl ObjectStorage {
     pub fn below(mut self, prefix: &str) -> StoreResult<Self> {
         let prefix = prefix.trim_matches('/');
         let path = Path::parse(prefix).map_err(|e| {
-            StoreError::new(StoreErrorKind::InvalidArgument, "no key begins with this prefix").with_source(e)
+            // A text, because this error prints its source itself.
+            StoreError::new(StoreErrorKind::InvalidArgument, "no key begins with this prefix")
+                .with_source(e.to_string())
         })?;
         let text = if prefix.is_empty() { String::new() } else { format!("{path}/") };
         self.bucket.prefix = text.into();

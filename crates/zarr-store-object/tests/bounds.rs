@@ -32,7 +32,7 @@ fn check(
             (Ok(bytes), Ok(expected)) => {
                 assert_eq!(bytes.as_deref(), expected.map(str::as_bytes), "{what}, {name}")
             }
-            (Err(e), Err(kind)) => assert_eq!(e.kind(), kind, "{what}, {name}: {e}"),
+            (Err(e), Err(kind)) => assert_eq!(e.kind(), kind, "{what}, {name}: {e:#}"),
             (read, _) => panic!("{what}, {name}: {read:?}"),
         }
         let sent = server.sent() - before;
@@ -106,7 +106,7 @@ fn a_part_is_not_taken_for_the_whole_object() {
         for (name, storage) in all(&server, &brief().retries(0)) {
             match read(&storage, ByteRange::All) {
                 Ok(bytes) => assert!(fits && bytes.unwrap() == body, "{told}, {name}"),
-                Err(e) => assert!(!fits && e.kind() == Unavailable, "{told}, {name}: {e}"),
+                Err(e) => assert!(!fits && e.kind() == Unavailable, "{told}, {name}: {e:#}"),
             }
         }
     }
@@ -188,9 +188,12 @@ fn a_whole_object_is_read_up_to_the_limit() {
             (Err(e), Err(words)) => {
                 assert!(
                     matches!(e.kind(), TooLarge { .. }) && e.key() == Some("k"),
-                    "{ranges:?}, {most}: {e}"
+                    "{ranges:?}, {most}: {e:#}"
                 );
-                assert!(words.iter().all(|word| e.to_string().contains(word)), "{ranges:?}, {most}: {e}");
+                assert!(
+                    words.iter().all(|word| format!("{e:#}").contains(word)),
+                    "{ranges:?}, {most}: {e:#}"
+                );
             }
             (reply, _) => panic!("{ranges:?}, {most}: {reply:?}"),
         }
@@ -212,7 +215,7 @@ fn a_whole_object_that_is_too_large_is_not_received() {
         for (name, storage) in all(&server, &brief()) {
             let before = server.sent();
             let e = block_on(storage.get(&key("k"), 1000)).unwrap_err();
-            assert!(matches!(e.kind(), TooLarge { .. }), "{name}: {e}");
+            assert!(matches!(e.kind(), TooLarge { .. }), "{name}: {e:#}");
             assert!(server.sent() - before < BUFFERED, "{name}");
         }
     }
@@ -242,7 +245,10 @@ fn redirects_are_followed_ten_times() {
         match read(&web(&server), SPAN) {
             Ok(bytes) => assert!(followed && bytes.unwrap() == "34567", "{times}"),
             Err(e) => {
-                assert!(!followed && e.kind() == Io && e.to_string().contains("redirect"), "{times}: {e}")
+                assert!(
+                    !followed && e.kind() == Io && format!("{e:#}").contains("redirect"),
+                    "{times}: {e:#}"
+                )
             }
         }
         assert_eq!(server.count("GET"), (times + 1).min(11), "{times}");

@@ -63,8 +63,8 @@ fn a_listing_beyond_the_memory_limit_is_an_error() {
         match (list_all(&storage, ""), list_dir(&storage, "c/")) {
             (Ok(keys), Ok(dir)) => assert!(fits && keys.len() == 100 && dir.objects.len() == 100),
             (Err(e), Err(f)) => {
-                assert!(!fits && e.kind() == LimitExceeded && f.kind() == LimitExceeded, "{e}, {f}");
-                assert!(e.to_string().contains("2000"), "{e}");
+                assert!(!fits && e.kind() == LimitExceeded && f.kind() == LimitExceeded, "{e:#}, {f}");
+                assert!(format!("{e:#}").contains("2000"), "{e:#}");
             }
             (keys, dir) => panic!("{keys:?}, {dir:?}"),
         }
@@ -166,8 +166,8 @@ fn unordered_services_are_listed_whole_and_sorted() {
     }
     // From a service that should list in order this is an error: keys could be missing unnoticed.
     let e = list_all(&s3(&server), "").unwrap_err();
-    assert_eq!(e.kind(), Io, "{e}");
-    assert!(e.to_string().contains("order"), "{e}");
+    assert_eq!(e.kind(), Io, "{e:#}");
+    assert!(format!("{e:#}").contains("order"), "{e:#}");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn an_endless_listing_is_an_error() {
                 _ => list_all(storage, "").map(|_| ()),
             };
             let e = listed.unwrap_err();
-            assert!(matches!(e.kind(), Io | LimitExceeded), "{what}, {name}: {e}");
+            assert!(matches!(e.kind(), Io | LimitExceeded), "{what}, {name}: {e:#}");
             let requests = server.asked().len() - before;
             assert!(requests <= most + 1, "{what}, {name}: {requests} requests");
         }
@@ -213,7 +213,7 @@ fn a_listing_ends_with_the_time_of_its_operation() {
             } else {
                 list_all(&storage, "").map(|_| ()).unwrap_err()
             };
-            assert_eq!(e.kind(), Unavailable, "{name}: {e}");
+            assert_eq!(e.kind(), Unavailable, "{name}: {e:#}");
             let requests = server.asked().len() - before;
             assert!(requests <= 21, "{name}: {requests} requests");
         }
@@ -230,9 +230,9 @@ fn an_endless_page_is_not_read() {
         for (name, storage) in buckets(&server, &brief()) {
             let before = server.sent();
             let e = list_all(&storage, "").map(|_| ()).unwrap_err();
-            assert_eq!(e.kind(), TooLarge { size: None }, "{name}: {e}");
+            assert_eq!(e.kind(), TooLarge { size: None }, "{name}: {e:#}");
             let e = list_dir(&storage, "").map(|_| ()).unwrap_err();
-            assert_eq!(e.kind(), TooLarge { size: None }, "{name}: {e}");
+            assert_eq!(e.kind(), TooLarge { size: None }, "{name}: {e:#}");
             assert!(server.sent() - before < 100 << 20, "{name}: {} bytes", server.sent() - before);
         }
     }
@@ -410,5 +410,5 @@ fn a_store_below_a_prefix_sees_only_its_objects() {
     assert_eq!([left("x/a"), left("x/b/c"), left("xy"), left("y")], [false, false, true, true]);
     let long = Key::new(vec!["k".repeat(250); 5].join("/")).unwrap();
     let e = block_on(storage.get(&long, u64::MAX)).unwrap_err();
-    assert!(e.to_string().contains("at most 1024 bytes"), "{e}");
+    assert!(format!("{e:#}").contains("at most 1024 bytes"), "{e:#}");
 }

@@ -36,8 +36,8 @@ fn a_redirect_is_followed_only_to_allowed_hosts() {
         match block_on(storage.get(&key("k"), 100)) {
             Ok(value) => assert!(followed && value.unwrap() == "value", "{what}"),
             Err(e) => {
-                assert!(!followed && e.kind() == StoreErrorKind::Io, "{what}: {e}");
-                assert!(e.to_string().contains("redirect"), "{what}: {e}");
+                assert!(!followed && e.kind() == StoreErrorKind::Io, "{what}: {e:#}");
+                assert!(format!("{e:#}").contains("redirect"), "{what}: {e:#}");
             }
         }
         let asked = here.asked().len() + other.asked().len() - before;

@@ -14,7 +14,7 @@ fn shown(url: &str, access: &Access) -> String {
     let trace = Trace::new(move |request| *sink.lock().unwrap() += &format!("{request:?}"));
     let access = access.clone().trace(trace).retries(0);
     let mut shown = match open(url, &access) {
-        Err(e) => format!("{e} {e:?}"),
+        Err(e) => format!("{e:#} {e:?}"),
         Ok(storage) => {
             let read = block_on(storage.get(&key("k"), u64::MAX));
             format!("{storage:?} {read:?}")

@@ -181,9 +181,9 @@ fn errors_of_reads_are_distinguished_by_their_codes() {
         match (reply, expected) {
             (Ok(None), Ok(())) => {}
             (Err(e), Err(kind)) => {
-                assert_eq!(e.kind(), kind, "{service}, {status}, {code}: {e}");
-                let named = matches!(kind, RangeNotSatisfiable { .. }) || e.to_string().contains(code);
-                assert!(named && !e.to_string().contains("secret"), "{service}, {status}, {code}: {e}");
+                assert_eq!(e.kind(), kind, "{service}, {status}, {code}: {e:#}");
+                let named = matches!(kind, RangeNotSatisfiable { .. }) || format!("{e:#}").contains(code);
+                assert!(named && !format!("{e:#}").contains("secret"), "{service}, {status}, {code}: {e:#}");
             }
             (reply, _) => panic!("{service}, {status}, {code}: {reply:?}"),
         }
@@ -191,7 +191,7 @@ fn errors_of_reads_are_distinguished_by_their_codes() {
     let server =
         Server::new(|_| refused(301, "PermanentRedirect").header("x-amz-bucket-region", "eu-west-3"));
     let e = block_on(storage("s3", &server).get(&key("k"), u64::MAX)).unwrap_err();
-    assert!(e.to_string().contains("the bucket is in the region \"eu-west-3\""), "{e}");
+    assert!(format!("{e:#}").contains("the bucket is in the region \"eu-west-3\""), "{e:#}");
 }
 
 #[test]
@@ -406,7 +406,7 @@ fn wrong_urls_are_refused_before_anything_is_sent() {
         ("http://", "not a URL of a web server"),
     ] {
         let e = common::open(url, &brief().anonymous(true).endpoint(server.url(""))).unwrap_err();
-        assert_eq!(e.kind(), StoreErrorKind::InvalidArgument, "{url}: {e}");
-        assert!(e.to_string().contains(words), "{url}: {e}");
+        assert_eq!(e.kind(), StoreErrorKind::InvalidArgument, "{url}: {e:#}");
+        assert!(format!("{e:#}").contains(words), "{url}: {e:#}");
     }
 }

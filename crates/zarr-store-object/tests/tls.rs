@@ -97,9 +97,9 @@ fn a_server_without_a_trusted_certificate_gets_no_request() {
         let server = Server::secure(tls, value);
         for (n, (name, storage)) in (1..).zip(all(&server, &access)) {
             let e = get(&storage).unwrap_err();
-            let text = e.to_string();
-            assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("k")), "{what}, {name}: {e}");
-            assert!(text.contains("no secure connection") && text.contains(words), "{what}, {name}: {e}");
+            let text = format!("{e:#}");
+            assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("k")), "{what}, {name}: {e:#}");
+            assert!(text.contains("no secure connection") && text.contains(words), "{what}, {name}: {e:#}");
             assert_eq!(server.connections(), n, "{what}, {name}");
         }
         assert!(server.asked().is_empty(), "{what}");
@@ -112,7 +112,7 @@ fn a_write_to_a_server_that_is_not_trusted_is_definitely_not_applied() {
     for (name, storage) in all(&server, &brief()).into_iter().filter(|(name, _)| *name != "http") {
         for mode in [PutMode::Replace, PutMode::Create] {
             let e = block_on(storage.put_if(&key("k"), &["value".into()], mode)).unwrap_err();
-            assert_eq!(e.kind(), StoreErrorKind::Io, "{name}: {e}");
+            assert_eq!(e.kind(), StoreErrorKind::Io, "{name}: {e:#}");
         }
     }
     assert!(server.asked().is_empty());
@@ -133,8 +133,8 @@ fn a_server_without_tls_gets_no_request_in_plain_text() {
         received
     });
     let e = get(&open(&format!("https://{address}/bucket"), &brief()).unwrap()).unwrap_err();
-    assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
-    assert!(e.to_string().contains("does not answer in TLS"), "{e}");
+    assert_eq!(e.kind(), StoreErrorKind::Io, "{e:#}");
+    assert!(format!("{e:#}").contains("does not answer in TLS"), "{e:#}");
     let received = server.join().unwrap();
     assert!(received.starts_with(&[22, 3]), "a message of the TLS handshake: {received:?}");
     assert!(!received.windows(4).any(|part| part == b"GET "), "{received:?}");
@@ -153,8 +153,8 @@ fn a_redirect_never_leads_from_https_to_http() {
             match get(&open(&first.url("/bucket"), &access).unwrap()) {
                 Ok(found) => assert!(followed && found.unwrap() == "value", "{redirects:?}"),
                 Err(e) => {
-                    assert!(!followed && e.kind() == StoreErrorKind::Io, "{redirects:?}: {e}");
-                    assert!(e.to_string().contains("from https to http"), "{redirects:?}: {e}");
+                    assert!(!followed && e.kind() == StoreErrorKind::Io, "{redirects:?}: {e:#}");
+                    assert!(format!("{e:#}").contains("from https to http"), "{redirects:?}: {e:#}");
                 }
             }
             assert_eq!(first.asked().len(), 1, "{redirects:?}");
@@ -169,7 +169,7 @@ fn root_certificates_must_be_valid_pem() {
     for pem in ["", "no PEM", &issuer.replace("END CERTIFICATE", "END"), &issuer.replace("MII", "MIJ")] {
         for url in ["https://127.0.0.1:1/a", "s3://bucket/a"] {
             let e = open(url, &brief().root_certificates(pem)).unwrap_err();
-            assert_eq!(e.kind(), StoreErrorKind::InvalidArgument, "{url}, {pem}: {e}");
+            assert_eq!(e.kind(), StoreErrorKind::InvalidArgument, "{url}, {pem}: {e:#}");
         }
     }
 }
@@ -185,7 +185,7 @@ fn the_bundle_of_aws_is_trusted_by_s3() {
         brief().anonymous(true).endpoint(server.url("")).environment([bundle])
     };
     let e = open("s3://bucket", &access(&file)).unwrap_err();
-    assert!(e.to_string().contains("AWS_CA_BUNDLE") && e.to_string().contains("bundle.pem"), "{e}");
+    assert!(format!("{e:#}").contains("AWS_CA_BUNDLE") && format!("{e:#}").contains("bundle.pem"), "{e:#}");
     std::fs::write(&file, issuer.0.pem()).unwrap();
     assert_eq!(get(&open("s3://bucket", &access(&file)).unwrap()).unwrap().unwrap(), "value");
     // The setting of the caller comes first.

@@ -64,6 +64,6 @@ mod tests {
         }
         let e = "Durable".parse::<Durability>().unwrap_err();
         assert_eq!(e.kind(), StoreErrorKind::InvalidArgument);
-        assert_eq!(e.to_string(), "durability is \"Durable\", it must be atomic, deferred or durable");
+        assert_eq!(format!("{e:#}"), "durability is \"Durable\", it must be atomic, deferred or durable");
     }
 }

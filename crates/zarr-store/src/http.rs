@@ -1,7 +1,6 @@
 //! The meaning of answers of HTTP servers, for stores that send requests.
 
 use std::error::Error;
-use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -9,7 +8,8 @@ use zarr_traits::{StoreError, StoreErrorKind};
 
 /// A request that failed after all attempts. It passes through the errors of other libraries unchanged, so no error texts are
 /// parsed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}{}", tried(*.attempts))]
 #[non_exhaustive]
 pub struct HttpFailure {
     /// The reason.
@@ -132,17 +132,10 @@ impl Why {
     }
 }
 
-impl fmt::Display for HttpFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)?;
-        match self.attempts {
-            0 | 1 => Ok(()),
-            n => write!(f, " (tried {n} times)"),
-        }
-    }
+/// Returns the number of attempts for a message, if there were several.
+fn tried(attempts: u32) -> String {
+    if attempts > 1 { format!(" (tried {attempts} times)") } else { String::new() }
 }
-
-impl Error for HttpFailure {}
 
 impl From<HttpFailure> for StoreError {
     /// Converts the failure of a request that changes nothing.

@@ -463,7 +463,7 @@ mod tests {
             ("|zip:a", "the store name is empty"),
         ] {
             let e = block_on(Schemes::new(&[TABLE]).open(text, &Access::new())).unwrap_err();
-            assert_eq!(e.to_string(), said, "{text}");
+            assert_eq!(format!("{e:#}"), said, "{text}");
         }
     }
 
@@ -481,7 +481,7 @@ mod tests {
         let schemes = Schemes::new(&[TABLE, &own]);
         assert!(block_on(schemes.open("OWN1://x", &Access::new())).is_ok());
         let e = block_on(schemes.open("own1://x/y|zip:z", &Access::new())).unwrap_err();
-        assert_eq!(e.to_string(), "y at z");
+        assert_eq!(format!("{e:#}"), "y at z");
     }
 
     #[test]
@@ -514,7 +514,7 @@ mod tests {
             ("S3://b/d/x.zip", "S3://b/d/", "x.zip"),
         ] {
             let e = block_on(Schemes::new(&[TABLE]).open(&format!("{text}|zip:in"), &Access::new()));
-            assert_eq!(e.unwrap_err().to_string(), format!("opened {folder}"), "{text}");
+            assert_eq!(format!("{:#}", e.unwrap_err()), format!("opened {folder}"), "{text}");
             let is_plain = scheme_of(text).is_none_or(|scheme| scheme.eq_ignore_ascii_case("s3"));
             let paths = if is_plain { PathEncoding::Plain } else { PathEncoding::Percent };
             assert_eq!(split_object(text, paths).unwrap().1.as_str(), key, "{text}");

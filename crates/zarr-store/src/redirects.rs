@@ -97,8 +97,8 @@ mod tests {
         }
         let e = "samehost".parse::<Redirects>().unwrap_err();
         assert!(
-            e.kind() == StoreErrorKind::InvalidArgument && e.to_string().contains("\"same-host\""),
-            "{e}"
+            e.kind() == StoreErrorKind::InvalidArgument && format!("{e:#}").contains("\"same-host\""),
+            "{e:#}"
         );
     }
 }

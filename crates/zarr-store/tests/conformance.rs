@@ -88,7 +88,7 @@ fn layers_can_be_stacked_in_any_order() {
     for step in 1..LAYERS.len() {
         let layers = (0..=LAYERS.len()).map(|number| LAYERS[number * step % LAYERS.len()]);
         check(|| layers.clone().fold(memory(), |below, layer| layer.1(&below))).unwrap_or_else(|e| {
-            panic!("{:?}, each over the one before: {e}", layers.map(|layer| layer.0).collect::<Vec<_>>())
+            panic!("{:?}, each over the one before: {e:#}", layers.map(|layer| layer.0).collect::<Vec<_>>())
         });
     }
 }

@@ -176,7 +176,7 @@ fn e44_e50_a_hierarchy_may_be_in_a_folder_of_the_archive() {
     let e = open("c").unwrap_err();
     assert_eq!(e.kind(), StoreErrorKind::InvalidArgument);
     let said = "key \"x.zip\": the archive has nothing below \"c/\"; its folders are a.zarr, b.zarr";
-    assert_eq!(e.to_string(), said);
+    assert_eq!(format!("{e:#}"), said);
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn unreadable_members_fail_when_they_are_read() {
         let storage = block_on(ZipStore::open_with(&storage, archive(), Prefix::root(), limits)).unwrap();
         let name = key(&names(&storage)[0]);
         let e = get(&storage, name.as_str()).unwrap_err();
-        assert!(e.to_string().contains(said) && e.kind() == kind, "{e:?} instead of {said}");
+        assert!(format!("{e:#}").contains(said) && e.kind() == kind, "{e:?} instead of {said}");
         assert_eq!(e.key(), Some(name.as_str()));
         let mut buffer = ReadBuffer::reusing(vec![0; 1 << 20], u64::MAX);
         let read = storage.read(Read::new(&name, &[ByteRange::All], &mut buffer));
@@ -311,7 +311,7 @@ fn unreadable_members_fail_when_they_are_read() {
         // A part of a stored member is returned without its checksum.
         if said != "instead of 00000000" {
             let e = parts(&storage, name.as_str(), &[2..4]).unwrap_err();
-            assert!(e.to_string().contains(said) && e.kind() == kind, "{e:?} instead of {said}");
+            assert!(format!("{e:#}").contains(said) && e.kind() == kind, "{e:?} instead of {said}");
         }
     }
     let mut hidden = stored();
@@ -411,10 +411,10 @@ fn invalid_archives_fail_when_they_are_opened() {
         (with_entry(stored(), 24, &[0xff; 4]), StoreErrorKind::Corrupt, "cannot be read from byte 0 on"),
     ] {
         let e = open(&holding(&bytes), "").unwrap_err();
-        assert!(e.to_string().contains(said) && e.kind() == kind, "{e:?} instead of {said}");
+        assert!(format!("{e:#}").contains(said) && e.kind() == kind, "{e:?} instead of {said}");
         assert_eq!(e.key(), Some("d/x.zip"));
     }
-    assert!(open(&filled(&[]), "").unwrap_err().to_string().contains("no such archive"));
+    assert!(format!("{:#}", open(&filled(&[]), "").unwrap_err()).contains("no such archive"));
     let mut limits = ZipLimits::default();
     limits.directory_bytes = 10;
     let e = block_on(ZipStore::open_with(&holding(MEMBERS), archive(), Prefix::root(), limits)).unwrap_err();

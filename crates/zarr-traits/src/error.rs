@@ -3,57 +3,68 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 
 use zarr_strided::StridedError;
 
+use crate::cause::Cause;
+use crate::chain;
 use crate::point::ExtensionPoint;
 
 /// The kind of a store error, by what the caller can do. An absent key is `Ok(None)`, never an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
     /// The store does not support this operation.
+    #[error("the store does not support this")]
     Unsupported,
     /// The call is wrong: an illegal key, a buffer of the wrong size.
+    #[error("the call is wrong")]
     InvalidArgument,
     /// The object is no longer the requested version; read again.
+    #[error("the object was changed")]
     Changed,
     /// A range is not completely inside the object.
+    #[error("a range is outside of the object of {size} bytes")]
     RangeNotSatisfiable {
         /// The size of the object in bytes.
         size: u64,
     },
     /// A write may or may not have been applied, or is visible but may not be durable.
+    #[error("the write may or may not have been applied")]
     Uncertain,
     /// The store refuses the operation: no permission, a read-only medium.
+    #[error("the store refuses this")]
     PermissionDenied,
     /// The answer has more bytes than the caller accepts.
+    #[error("the answer has more bytes than accepted")]
     TooLarge {
         /// The size of the object in bytes, if the store knows it.
         size: Option<u64>,
     },
     /// A limit of this process or of the store is exceeded: a size or memory.
+    #[error("a limit is exceeded")]
     LimitExceeded,
     /// Stored bytes are damaged: an archive is not one, or a member does not match its checksum.
+    #[error("stored bytes are damaged")]
     Corrupt,
     /// The service is busy or down, or the connection broke. Nothing was applied. The same call may succeed later.
+    #[error("the store is unavailable")]
     Unavailable,
     /// Any other input or output error, such as a full disk: [`StoreError::raw_os_error`] tells which.
+    #[error("input or output failed")]
     Io,
 }
 
 /// An error of a store, with the key that it is about. It is cheap to clone: clones share the cause.
-#[derive(Clone)]
+///
+/// It prints as the module [`cause`](crate::cause) says.
+#[derive(Clone, thiserror::Error)]
 pub struct StoreError {
     kind: StoreErrorKind,
     key: Option<String>,
     message: String,
-    source: Cause,
+    source: Option<Cause>,
 }
-
-/// The error that caused another one.
-type Cause = Option<Arc<dyn Error + Send + Sync>>;
 
 /// The result of a store operation.
 pub type StoreResult<T> = Result<T, StoreError>;
@@ -80,7 +91,7 @@ impl StoreError {
     /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(Arc::from(source.into()));
+        self.source = Some(Cause::new(source));
         self
     }
 
@@ -128,62 +139,52 @@ impl From<io::Error> for StoreError {
     }
 }
 
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(key) = &self.key {
-            write!(f, "key {key:?}: ")?;
-        }
-        f.write_str(&self.message)?;
-        cause(f, self.source.as_deref())
-    }
-}
-
-/// The kind and the message, as printed by a `main` that returns the error.
-impl fmt::Debug for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {self}", self.kind)
-    }
-}
-
-impl Error for StoreError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|e| e as _)
-    }
-}
+chain!(StoreError, |e| e.key.as_ref().map_or(String::new(), |key| format!("key {key:?}")), e.message);
 
 /// The kind of a codec error, by what the caller can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecErrorKind {
     /// The stored bytes are not an encoded form of this codec.
+    #[error("the encoded bytes are damaged")]
     Corrupt,
     /// The stored bytes do not match their checksum.
+    #[error("the encoded bytes do not match their checksum")]
     Checksum,
     /// The decoded bytes do not fit into the destination: an encoded chunk is larger than declared.
+    #[error("the decoded bytes do not fit into the destination")]
     TooLarge,
     /// A configuration member is missing or has a value that the codec does not allow.
+    #[error("the configuration is invalid")]
     Configuration,
     /// The codec cannot work on this data type, shape or place in the chain.
+    #[error("the codec does not support this")]
     Unsupported,
     /// No extension of this name (codec, data type, grid …) is registered.
+    #[error("an extension is not registered")]
     UnknownExtension,
     /// The call is wrong: shapes or sizes do not match.
+    #[error("the call is wrong")]
     InvalidArgument,
     /// A limit is exceeded.
+    #[error("a limit is exceeded")]
     LimitExceeded,
     /// An element cannot be encoded: it is out of range or not representable.
+    #[error("an element cannot be encoded")]
     Value,
 }
 
 /// An error of a codec; the chain adds the codec's name. It is cheap to clone: clones share the cause.
-#[derive(Clone)]
+///
+/// It prints as the module [`cause`](crate::cause) says.
+#[derive(Clone, thiserror::Error)]
 pub struct CodecError {
     kind: CodecErrorKind,
     codec: Option<String>,
     pointer: String,
     message: String,
     unknown: Option<Box<(ExtensionPoint, String)>>,
-    source: Cause,
+    source: Option<Cause>,
 }
 
 /// The result of a codec operation.
@@ -247,7 +248,7 @@ impl CodecError {
     /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(Arc::from(source.into()));
+        self.source = Some(Cause::new(source));
         self
     }
 
@@ -284,33 +285,7 @@ impl From<StridedError> for CodecError {
     }
 }
 
-impl fmt::Display for CodecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(codec) = &self.codec {
-            write!(f, "{codec}: ")?;
-        }
-        f.write_str(&self.message)?;
-        cause(f, self.source.as_deref())
-    }
-}
-
-/// The kind and the message, as printed by a `main` that returns the error.
-impl fmt::Debug for CodecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {self}", self.kind)
-    }
-}
-
-impl Error for CodecError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|e| e as _)
-    }
-}
-
-/// Writes the cause after a colon, so that a message reads from outside in on one line.
-fn cause(f: &mut fmt::Formatter<'_>, source: Option<&(dyn Error + Send + Sync)>) -> fmt::Result {
-    source.map_or(Ok(()), |e| write!(f, ": {e}"))
-}
+chain!(CodecError, |e| e.codec.as_deref().unwrap_or_default(), e.message);
 
 #[cfg(test)]
 mod tests {
@@ -362,7 +337,9 @@ mod tests {
     fn a_message_reads_from_outside_in() {
         let e = StoreError::from(io::Error::from(io::ErrorKind::PermissionDenied)).with_key("a/b");
         assert_eq!(e.kind(), StoreErrorKind::PermissionDenied);
-        assert_eq!(e.to_string(), "key \"a/b\": input or output failed: permission denied");
+        assert_eq!(format!("{e}"), "key \"a/b\": input or output failed");
+        assert_eq!(format!("{e:#}"), "key \"a/b\": input or output failed: permission denied");
+        assert_eq!(format!("{e:?}"), format!("PermissionDenied: {e:#}"));
         let e = CodecError::corrupt("unexpected end of frame")
             .in_codec("zstd", "decode")
             .in_codec("outer", "decode");

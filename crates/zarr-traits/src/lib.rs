@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod cause;
 pub mod codec;
 mod dtype;
 mod error;

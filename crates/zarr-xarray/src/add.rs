@@ -83,7 +83,7 @@ impl Dataset {
         let group = &self.shared.group;
         let written = async {
             let prefix =
-                group.prefix().child(&name).map_err(|error| XarrayError::invalid(error.to_string()))?;
+                group.prefix().child(&name).map_err(|error| XarrayError::invalid(format!("{error:#}")))?;
             let meta = ready.meta.clone();
             let (storage, options) = (group.unconsolidated().clone(), OpenOptions::new());
             let array = Array::from_metadata(storage, prefix, meta, Vec::new(), group.registry(), &options)?;

@@ -208,8 +208,8 @@ impl<'a> Variable<'a> {
         let data_type = meta.document().data_type();
         let kind = ElementKind::of(data_type);
         let failed = |reason: &str| format!("variable {}: {reason}", identifier(name));
-        let own = dimensions(meta).map_err(|error| failed(&error.to_string()))?;
-        lengths([(name, &own)]).map_err(|error| failed(&error.to_string()))?;
+        let own = dimensions(meta).map_err(|error| failed(&format!("{error:#}")))?;
+        lengths([(name, &own)]).map_err(|error| failed(&format!("{error:#}")))?;
         let mut dimensions: Vec<_> = own.names.into_iter().zip(own.shape).collect();
         if let ElementKind::Bytes { length: Some(length @ 2..) } = kind {
             dimensions.push((format!("string{length}"), length));

@@ -200,9 +200,9 @@ mod tests {
             shape: shape.to_vec(),
         };
         let (t, u) = (of(&["y", "x"], &[2, 3]), of(&["x"], &[4]));
-        let error = lengths([("t", &t), ("u", &u)]).unwrap_err().to_string();
+        let error = format!("{:#}", lengths([("t", &t), ("u", &u)]).unwrap_err());
         for part in ["\"x\"", "\"t\"", "\"u\"", "3", "4"] {
-            assert!(error.contains(part), "{error}");
+            assert!(error.contains(part), "{error:#}");
         }
         let found = lengths([("t", &t)]).unwrap();
         assert_eq!(found.into_iter().collect::<Vec<_>>(), [("x".to_owned(), 3), ("y".to_owned(), 2)]);

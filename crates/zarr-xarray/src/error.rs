@@ -8,31 +8,39 @@ use zarr_hierarchy::HierarchyError;
 use zarr_meta::MetaError;
 
 /// The kind of an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum XarrayErrorKind {
     /// An attribute, a name or a text does not follow the conventions.
+    #[error("it does not follow the conventions")]
     Invalid,
     /// The result type cannot hold a value, such as a time or an integer out of range.
+    #[error("a value is out of range")]
     OutOfRange,
     /// No element of the index has this label.
+    #[error("there is no such label")]
     NotFound,
     /// A known convention is not implemented.
+    #[error("the convention is not supported")]
     Unsupported,
-    /// A node or a chunk cannot be read. The [`source`](Error::source) is a [`HierarchyError`] that says why.
+    /// A node or a chunk cannot be read. The [`hierarchy_error`](XarrayError::hierarchy_error) says why.
+    #[error("a node or a chunk cannot be read")]
     Access,
 }
 
 /// An error about labelled data. Two errors are equal if they have the same kind, variable and message.
-#[derive(Debug, Clone)]
+///
+/// `{}` prints the variable and what is wrong, `{:#}` also the causes, on one line. [`source`](Error::source) is the cause: an
+/// error of a store, a codec or a document.
+#[derive(Clone)]
 pub struct XarrayError(Box<Inner>);
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Inner {
     kind: XarrayErrorKind,
     variable: Option<String>,
     message: String,
-    source: Option<HierarchyError>,
+    access: Option<HierarchyError>,
 }
 
 /// The result of an operation on labelled data.
@@ -41,7 +49,7 @@ pub type XarrayResult<T> = Result<T, XarrayError>;
 impl XarrayError {
     /// Returns an error of `kind`. The message is lower case, without a full stop.
     pub fn new(kind: XarrayErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, variable: None, message: brief(message.into()), source: None }))
+        Self(Box::new(Inner { kind, variable: None, message: brief(message.into()), access: None }))
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -61,7 +69,10 @@ impl XarrayError {
 
     /// Adds the place of the error in front of the message.
     pub(crate) fn within(mut self, place: &str) -> Self {
-        self.0.message = format!("{place}: {}", self.0.message);
+        self.0.message = match &self.0.message[..] {
+            "" => place.to_owned(),
+            message => format!("{place}: {message}"),
+        };
         self
     }
 
@@ -74,27 +85,44 @@ impl XarrayError {
     pub fn variable(&self) -> Option<&str> {
         self.0.variable.as_deref()
     }
+
+    /// The error of the node or the chunk that cannot be read, for [`XarrayErrorKind::Access`].
+    pub fn hierarchy_error(&self) -> Option<&HierarchyError> {
+        self.0.access.as_ref()
+    }
 }
 
 impl fmt::Display for XarrayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(variable) = &self.0.variable {
+        let Inner { variable, message, access, .. } = &*self.0;
+        if let Some(variable) = variable {
             write!(f, "variable {variable:?}: ")?;
         }
-        f.write_str(&self.0.message)
+        f.write_str(message)?;
+        match access {
+            None => Ok(()),
+            Some(e) if message.is_empty() => e.fmt(f),
+            Some(e) => f.write_str(": ").and_then(|()| e.fmt(f)),
+        }
+    }
+}
+
+/// The kind and the whole chain, as printed by a `main` that returns the error.
+impl fmt::Debug for XarrayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self:#}", self.kind())
     }
 }
 
 impl Error for XarrayError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source.as_ref().map(|source| source as _)
+        self.0.access.as_ref()?.source()
     }
 }
 
 impl PartialEq for XarrayError {
     fn eq(&self, other: &Self) -> bool {
-        let parts = |error: &Self| (error.kind(), error.0.variable.clone(), error.0.message.clone());
-        parts(self) == parts(other)
+        (self.kind(), format!("{self:#}")) == (other.kind(), format!("{other:#}"))
     }
 }
 
@@ -102,8 +130,9 @@ impl Eq for XarrayError {}
 
 impl From<HierarchyError> for XarrayError {
     fn from(source: HierarchyError) -> Self {
-        let message = source.to_string();
-        Self(Box::new(Inner { kind: XarrayErrorKind::Access, variable: None, message, source: Some(source) }))
+        let mut error = Self::new(XarrayErrorKind::Access, "");
+        error.0.access = Some(source);
+        error
     }
 }
 

@@ -109,7 +109,7 @@ impl NewDataset {
                 let variable = bounds_of.as_ref().unwrap_or(variable);
                 let ready = encode(variable, named.get(name).map(String::as_str), self.format)?;
                 let resolved = ready.meta.resolve(registry, &Limits::default(), &mut Ignore);
-                resolved.map_err(|error| XarrayError::invalid(error.to_string()))?;
+                resolved.map_err(|error| XarrayError::invalid(format!("{error:#}")))?;
                 Ok(ready)
             });
             ready.push((name.clone(), one.map_err(|error| error.with_variable(name))?));
@@ -239,7 +239,7 @@ impl Dataset {
     ) -> XarrayResult<Self> {
         let (attributes, ready) = new.encoded(registry)?;
         let meta = GroupMeta::new(new.format).and_then(|meta| meta.with_attributes(attributes.to_value()));
-        let meta = meta.map_err(|error| XarrayError::invalid(error.to_string()))?;
+        let meta = meta.map_err(|error| XarrayError::invalid(format!("{error:#}")))?;
         let options = GroupOptions::new().existing(new.existing);
         let mut group = Group::create_with(storage, path, meta, registry, &options).await?;
         write(&group, Vec::new(), ready).await?;

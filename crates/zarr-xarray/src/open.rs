@@ -67,7 +67,7 @@ impl Members {
         let mut plans: BTreeMap<_, _> =
             variables.into_iter().map(|(name, plan)| (name, plan.map(Arc::new))).collect();
         for (name, error) in self.broken {
-            findings.push((name.clone(), Finding::new(FindingCode::BrokenVariable, error.to_string())));
+            findings.push((name.clone(), Finding::new(FindingCode::BrokenVariable, format!("{error:#}"))));
             plans.insert(name.clone(), Err(XarrayError::from(error).with_variable(&name)));
         }
         let single =

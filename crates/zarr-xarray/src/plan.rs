@@ -77,7 +77,7 @@ impl DatasetPlan {
         let planned =
             array.plan(unjoined, options, &mut findings).map_err(|error| error.with_variable(array.name));
         if let Err(error) = &planned {
-            findings.push(Finding::new(FindingCode::BrokenVariable, error.to_string()));
+            findings.push(Finding::new(FindingCode::BrokenVariable, format!("{error:#}")));
         }
         self.found(array.name, findings);
         self.variables.insert(array.name.to_owned(), planned);
@@ -158,7 +158,7 @@ impl<'a> Array<'a> {
         findings: &mut Vec<Finding>,
     ) -> XarrayResult<VariablePlan> {
         if let Some(error) = self.meta.attributes_error() {
-            return Err(XarrayError::invalid(format!("the attributes cannot be read: {error}")));
+            return Err(XarrayError::invalid(format!("the attributes cannot be read: {error:#}")));
         }
         let Dimensions { names, shape } = self.dimensions.clone()?;
         report(self.meta, findings);

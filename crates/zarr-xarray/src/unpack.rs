@@ -53,7 +53,7 @@ impl Unpack {
 }
 
 fn value(error: XarrayError) -> CodecError {
-    CodecError::new(CodecErrorKind::Value, error.to_string())
+    CodecError::new(CodecErrorKind::Value, format!("{error:#}"))
 }
 
 impl ArrayArrayCodec for Unpack {

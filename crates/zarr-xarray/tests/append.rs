@@ -185,8 +185,8 @@ fn a_refused_append_leaves_the_store_as_it_was() {
     for (more, kind, part) in rows {
         for how in [Append::Alone, Append::Shared] {
             let error = open(&storage).append_with("time", more.clone(), how).unwrap_err();
-            assert_eq!(error.kind(), kind, "{error}");
-            assert!(error.to_string().contains(part), "{error}");
+            assert_eq!(error.kind(), kind, "{error:#}");
+            assert!(format!("{error:#}").contains(part), "{error:#}");
         }
     }
     assert!(open(&storage).append("nope", days(3, 4)).is_err());
@@ -325,7 +325,7 @@ fn a_failed_append_is_undone_and_can_be_repeated() {
             if let Err(e) = &appended {
                 let mut causes = iter::successors(e.source(), |e| (*e).source());
                 let found = causes.find_map(|e| e.downcast_ref::<StoreError>()?.raw_os_error());
-                assert_eq!(found, Some(FULL), "{how:?}, call {number}: {e}");
+                assert_eq!(found, Some(FULL), "{how:?}, call {number}: {e:#}");
             }
             let seen = open(&storage);
             let length = usize::try_from(seen.dimensions()["time"]).unwrap();

@@ -96,9 +96,9 @@ fn a_refused_dataset_leaves_the_store_as_it_was() {
         let Err(error) = Dataset::create(storage.clone(), "/", new, &standard()) else {
             panic!("{part}: it is not refused")
         };
-        assert_eq!(error.kind(), kind, "{error}");
-        assert!(error.to_string().contains(part), "{error}");
-        assert_eq!(block_on(storage.list(&Prefix::root(), None)).unwrap().entries.len(), 0, "{error}");
+        assert_eq!(error.kind(), kind, "{error:#}");
+        assert!(format!("{error:#}").contains(part), "{error:#}");
+        assert_eq!(block_on(storage.list(&Prefix::root(), None)).unwrap().entries.len(), 0, "{error:#}");
     }
     // The registry has no codec for the arrays.
     let storage = storage();
@@ -113,7 +113,7 @@ fn an_existing_node_is_not_replaced() {
     let before = block_on(storage.list(&Prefix::root(), None)).unwrap().entries.len();
     let other = NewDataset::new().variable("u", NewVariable::new(["x"], vec![1.0]));
     let error = Dataset::create(storage.clone(), "/", other, &standard()).unwrap_err();
-    assert_eq!(error.kind(), XarrayErrorKind::Access, "{error}");
+    assert_eq!(error.kind(), XarrayErrorKind::Access, "{error:#}");
     assert_eq!(block_on(storage.list(&Prefix::root(), None)).unwrap().entries.len(), before);
 }
 

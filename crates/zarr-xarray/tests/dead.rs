@@ -95,7 +95,7 @@ fn a_dead_writer_stops_no_reader_and_after_a_release_no_writer() {
                 Ok(()) => went_on += 1,
                 Err(error) => {
                     stopped += 1;
-                    assert!(is_dead, "{error}");
+                    assert!(is_dead, "{error:#}");
                     assert_eq!(found(&open(&storage)), seen, "{fault:?}, call {number}");
                     open(&storage).release("time").unwrap();
                     assert_eq!(found(&from_documents(&storage)), seen, "{fault:?}, call {number}");
@@ -123,7 +123,7 @@ fn an_append_that_waits_in_vain_says_so() {
         array.with_consolidated(ConsolidatedPolicy::Keep).extend(0, 1).await.unwrap();
     });
     let error = open(&storage).append_with("time", days(3, 4), BRIEFLY).unwrap_err();
-    let text = error.to_string();
+    let text = format!("{error:#}");
     assert!(text.contains("positions 3..4 are reserved") && text.contains("release"), "{text}");
     open(&storage).release("time").unwrap();
     assert!(open(&storage).release("x").is_ok());

@@ -67,8 +67,8 @@ fn weather() -> Stored {
 
 fn refused<T>(result: XarrayResult<T>, kind: XarrayErrorKind, part: &str) {
     let Err(error) = result else { panic!("{part}: it is not refused") };
-    assert_eq!(error.kind(), kind, "{error}");
-    assert!(error.to_string().contains(part), "{error}");
+    assert_eq!(error.kind(), kind, "{error:#}");
+    assert!(format!("{error:#}").contains(part), "{error:#}");
 }
 
 #[test]
@@ -301,5 +301,5 @@ fn a_url_names_the_dataset_and_its_format() {
     assert_eq!(Dataset::open_at(&located(Some(3)), &standard()).unwrap().group().path(), "/");
     assert_eq!(DataTree::open_at(&located(None), &standard()).unwrap().paths().count(), 1);
     let e = Dataset::open_at(&located(Some(2)), &standard()).unwrap_err();
-    assert_eq!(e.kind(), XarrayErrorKind::Access, "{e}");
+    assert_eq!(e.kind(), XarrayErrorKind::Access, "{e:#}");
 }

@@ -53,7 +53,7 @@ fn an_error_names_the_neighbours_of_a_missing_label() {
     ] {
         let error = index.find(&label).unwrap_err();
         assert_eq!(error.kind(), XarrayErrorKind::NotFound);
-        assert!(words.iter().all(|word| error.to_string().contains(word)), "{error}");
+        assert!(words.iter().all(|word| format!("{error:#}").contains(word)), "{error:#}");
     }
 }
 

@@ -36,7 +36,7 @@ fn decode<S: Memory, D: Memory>(packing: &Packing, stored: &[S]) -> Vec<D> {
 
 fn encode<G: Memory, S: Memory>(packing: &Packing, of: NumberType, given: &[G]) -> Result<Vec<S>, String> {
     let mut dst = vec![0; given.len() * size_of::<S>()];
-    packing.encode(of, &G::bytes(given), &mut dst).map_err(|error| error.to_string())?;
+    packing.encode(of, &G::bytes(given), &mut dst).map_err(|error| format!("{error:#}"))?;
     Ok(S::of(&dst))
 }
 
@@ -152,7 +152,7 @@ fn numbers_that_would_not_round_trip_are_refused() {
         (packed(Int16, &[70_000], None, None), vec![f64::NAN], "element 0 is NaN"),
     ] {
         let error = encode::<f64, i16>(&packing, Float64, &given).unwrap_err();
-        assert!(error.starts_with(element) && error.ends_with("which int16 does not have"), "{error}");
+        assert!(error.starts_with(element) && error.ends_with("which int16 does not have"), "{error:#}");
     }
     assert!(encode::<f64, f32>(&Packing::plain(Float32), Float64, &[1e300]).is_err());
     assert_eq!(encode(&Packing::plain(Float32), Float64, &[f64::INFINITY]), Ok(vec![f32::INFINITY]));
@@ -215,7 +215,7 @@ fn times_are_counted_in_the_unit_that_is_given() {
     let far = TimeCoding::times(Packing::plain(Int64), &days, TimeUnit::Nanoseconds, TimeUnit::Nanoseconds)
         .unwrap();
     let error = far.decode(&i64::bytes(&[0, 1_000_000]), &mut [0; 16]).unwrap_err();
-    assert!(error.to_string().starts_with("element 1 "), "{error}");
+    assert!(format!("{error:#}").starts_with("element 1 "), "{error:#}");
     let milliseconds = units("milliseconds since 1970-01-01");
     assert!(
         TimeCoding::times(Packing::plain(Int64), &milliseconds, TimeUnit::Seconds, TimeUnit::Seconds)

@@ -77,8 +77,8 @@ fn elements_that_would_not_come_back_are_refused() {
     ] {
         let storage = memory();
         let error = Dataset::create(storage.clone(), "/", new, &standard()).unwrap_err();
-        assert_eq!(error.kind(), kind, "{error}");
-        assert!(error.to_string().contains(part), "{error}");
+        assert_eq!(error.kind(), kind, "{error:#}");
+        assert!(format!("{error:#}").contains(part), "{error:#}");
         assert_eq!(objects(&storage), 0);
     }
 }
@@ -122,8 +122,8 @@ fn a_refused_addition_writes_nothing() {
         (of("below", line(vec![1.0, 2.0])), "node"),
     ] {
         let error = open(&counted).add(more).unwrap_err();
-        assert_eq!(error.kind(), XarrayErrorKind::Invalid, "{error}");
-        assert!(error.to_string().contains(part), "{error}");
+        assert_eq!(error.kind(), XarrayErrorKind::Invalid, "{error:#}");
+        assert!(format!("{error:#}").contains(part), "{error:#}");
     }
     assert_eq!(counting.counts().puts, 0);
     dataset.add(of("u", line(vec![1.0, 2.0]))).unwrap();
@@ -177,7 +177,7 @@ fn workers_fill_a_template_by_its_partitions() {
     }
     let later = NewVariable::later(["x"], [1], DecodedType::Spans(TimeUnit::Seconds));
     let refused = Dataset::create(memory(), "/", NewDataset::new().variable("t", later), &standard());
-    assert!(refused.unwrap_err().to_string().contains("units"));
+    assert!(format!("{:#}", refused.unwrap_err()).contains("units"));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_tree_repeats_no_index_and_is_aligned() {
             let storage = memory();
             let datasets = [("/", new().coordinate("x", x())), ("/a", other)];
             let error = DataTree::create(storage.clone(), "/", datasets, &standard()).unwrap_err();
-            assert!(error.to_string().contains(part), "{error}");
+            assert!(format!("{error:#}").contains(part), "{error:#}");
             assert_eq!(objects(&storage), 0);
         }
         let datasets = [("/", new().variable("a", x())), ("/a", new())];

@@ -284,7 +284,7 @@ fn a_dimension_with_two_lengths_or_the_name_of_a_scalar_is_refused() {
         &[("t", number(), &[2], &["x"], json!({})), ("u", number(), &[3], &["x"], json!({}))],
         &DecodeOptions::default(),
     );
-    assert!(conflict.unwrap_err().to_string().contains("\"u\""));
+    assert!(format!("{:#}", conflict.unwrap_err()).contains("\"u\""));
     let scalar = plan_with(
         &[("x", number(), &[], &[], json!({})), ("u", number(), &[3], &["x"], json!({}))],
         &DecodeOptions::default(),

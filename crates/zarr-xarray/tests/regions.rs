@@ -100,8 +100,8 @@ fn a_refused_region_sends_no_request() {
     let before = counting.counts();
     for (variable, values, kind, part) in rows {
         let Err(error) = variable.write(values) else { panic!("{part}: it is not refused") };
-        assert_eq!(error.kind(), kind, "{error}");
-        assert!(error.to_string().contains(part), "{error}");
+        assert_eq!(error.kind(), kind, "{error:#}");
+        assert!(format!("{error:#}").contains(part), "{error:#}");
     }
     assert_eq!((counting.counts() - before).requests(), 0);
     of("packed").write(pair(1.0, 2.0)).unwrap();
@@ -131,7 +131,7 @@ fn labels_name_the_region_of_a_write() {
         ),
     ] {
         let error = dataset.write_region(part).unwrap_err();
-        assert_eq!(error.kind(), kind, "{error}");
+        assert_eq!(error.kind(), kind, "{error:#}");
     }
     assert_eq!(counting.counts().puts, 0);
     let packed = NewVariable::new(["time", "x"], NdVec::new([2, 2], vec![0.5, 1.0, 1.5, 2.0]).unwrap());

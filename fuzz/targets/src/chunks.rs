@@ -32,8 +32,8 @@ impl Subject {
         let storage = Storage::from(MemoryStore::new());
         let document = Key::new(layout.document.as_str()).expect("a key");
         block_on(storage.put(&document, layout.text.clone())).expect("memory takes every value");
-        let array =
-            Array::open(storage.clone(), "/", &registry()).unwrap_or_else(|e| panic!("{}: {e}", layout.text));
+        let array = Array::open(storage.clone(), "/", &registry())
+            .unwrap_or_else(|e| panic!("{}: {e:#}", layout.text));
         let array = array.with_cpu(Cpu::inline());
         let chunk = Key::new(layout.chunk).expect("a key");
         let bytes = array.read_bytes(..).ok().map(|(_, bytes)| bytes.len());

@@ -69,7 +69,7 @@ fn written_and_read(meta: &NodeMeta) {
         None => documents,
     });
     let again = NodeMeta::parse(&documents, &Limits::default(), &mut Ignore);
-    let again = again.unwrap_or_else(|e| panic!("{texts:?} was written and cannot be read: {e}"));
+    let again = again.unwrap_or_else(|e| panic!("{texts:?} was written and cannot be read: {e:#}"));
     assert_eq!(again.expect("documents make a node").documents(), texts);
 }
 

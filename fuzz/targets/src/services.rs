@@ -77,7 +77,7 @@ fn every(number: usize, count: usize) -> When {
 
 /// Checks an error: it names the key or prefix, and shows no credentials.
 pub(crate) fn check_error(e: &StoreError, input: &[u8]) {
-    let text = e.to_string();
+    let text = format!("{e:#}");
     assert!(e.key().is_some(), "the error names no key: {text}");
     let is_sent = input.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
     assert!(is_sent || !text.contains(SECRET), "the error shows credentials: {text}");

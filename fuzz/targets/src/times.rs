@@ -12,7 +12,7 @@ pub(crate) fn run(input: &[u8]) {
     if let Ok(units) = TimeUnits::parse(text, calendar, &mut Vec::new()) {
         let shown = units.to_string();
         let again = TimeUnits::parse(&shown, calendar, &mut Vec::new());
-        let again = again.unwrap_or_else(|e| panic!("{text:?} is shown as {shown:?}: {e}"));
+        let again = again.unwrap_or_else(|e| panic!("{text:?} is shown as {shown:?}: {e:#}"));
         assert_eq!(again.to_string(), shown);
     }
     if let Ok(interval) = Interval::parse(text, calendar) {

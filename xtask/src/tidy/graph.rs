@@ -47,27 +47,28 @@ struct Program {
     compressors: bool,
 }
 
-/// Programs whose dependencies stay few. A program is not counted itself.
+/// Programs whose dependencies stay few. A program is not counted itself. Six packages of each are `thiserror` and what it
+/// needs to derive (decision 0033).
 const PROGRAMS: [Program; 3] = [
     Program {
         name: "zarr-array without default features",
         packages: &["zarr-array"],
         features: "",
-        most: 22,
+        most: 28,
         compressors: false,
     },
     Program {
         name: "a program that reads arrays without compression from a directory",
         packages: &["zarr-array", "zarr-codecs-core", "zarr-store-fs"],
         features: "zarr-codecs-core/bytes",
-        most: 28,
+        most: 34,
         compressors: false,
     },
     Program {
         name: "a program with the standard codecs and directories",
         packages: &["zarr-array", "zarr-store-fs"],
         features: "zarr-array/default,zarr-store-fs/default",
-        most: 47,
+        most: 53,
         compressors: true,
     },
 ];
@@ -195,10 +196,10 @@ fn foundations(workspace: &Workspace) -> Vec<Finding> {
     };
     if let Some(traits) = find("zarr-traits") {
         let has = names(traits);
-        if has != ["bytes", "serde_json", "zarr-number", "zarr-strided"] {
+        if has != ["bytes", "serde_json", "thiserror", "zarr-number", "zarr-strided"] {
             let message = format!(
-                "depends on {}; it has exactly bytes, serde_json, zarr-number and zarr-strided, and stays small enough \
-                 to freeze (invariant 1)",
+                "depends on {}; it has exactly bytes, serde_json, thiserror, zarr-number and zarr-strided, and stays \
+                 small enough to freeze (invariant 1)",
                 has.join(", ")
             );
             findings.push(Finding::error("zarr-traits", "dependencies", message));
@@ -299,6 +300,7 @@ mod tests {
             ("zarr-strided", Kind::Normal),
             ("zarr-number", Kind::Normal),
             ("serde_json", Kind::Normal),
+            ("thiserror", Kind::Normal),
             ("bytes", Kind::Normal),
             ("proptest", Kind::Dev),
         ];

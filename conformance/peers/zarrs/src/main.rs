@@ -85,7 +85,7 @@ fn array_info(document: &Value, attributes: &Map<String, Value>) -> Value {
 }
 
 fn group_info(node: &str) -> std::result::Result<Value, Box<dyn std::error::Error>> {
-    let group = Group::open(store(node).map_err(|e| e.to_string())?, "/")?;
+    let group = Group::open(store(node).map_err(|e| format!("{e:#}"))?, "/")?;
     let document = serde_json::to_value(group.metadata())?;
     Ok(
         json!({"zarr_format": document["zarr_format"], "node_type": "group", "attributes": group.attributes()}),

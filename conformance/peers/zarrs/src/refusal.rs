@@ -28,7 +28,7 @@ impl fmt::Display for Refusal {
 
 impl<E: Error> From<E> for Refusal {
     fn from(error: E) -> Self {
-        let text = error.to_string();
+        let text = format!("{error:#}");
         if is_lacking(&text) { Self::NotImplemented(text) } else { Self::Failed(text) }
     }
 }

@@ -484,7 +484,7 @@ mod tests {
     #[test]
     #[allow(clippy::reversed_empty_ranges, reason = "the test needs them")]
     fn a_selection_that_does_not_fit_says_why() {
-        let message = |axis: Axis| Selection::new(vec![axis]).resolve(&[10]).unwrap_err().to_string();
+        let message = |axis: Axis| format!("{:#}", Selection::new(vec![axis]).resolve(&[10]).unwrap_err());
         for (axis, expected) in [
             (Axis::from(8..4), "the range 8..4 of dimension 0 runs backwards: its end is before its start"),
             (
@@ -537,7 +537,7 @@ mod tests {
         assert_eq!(along[0], Along::List { dims: vec![0, 2], positions: [1, 5, 2, 0].into() });
         let wrong = Selection::from([Axis::points([1, 2]), Axis::points([0])]);
         assert_eq!(
-            wrong.resolve(&[4, 5]).unwrap_err().to_string(),
+            format!("{:#}", wrong.resolve(&[4, 5]).unwrap_err()),
             "the points have 2 positions in dimension 0, but 1 in dimension 1"
         );
     }

@@ -49,7 +49,7 @@ pub(crate) fn data_type(name: &str, configuration: serde_json::Value) -> DataTyp
 /// Returns the kind and the message of an error, without the name of the array, which is `/a`.
 pub(crate) fn refused<T>(result: ArrayResult<T>) -> (ArrayErrorKind, String) {
     let e = result.err().unwrap();
-    let text = e.to_string();
+    let text = format!("{e:#}");
     (e.kind(), text.strip_prefix("array \"/a\": ").unwrap_or(&text).to_owned())
 }
 

@@ -41,7 +41,7 @@ impl Inside {
             Ok(chunks) => chunks?,
             // The row names the array and the shard, so the cause is enough.
             Err(e) => {
-                let message = e.source().map_or_else(|| e.to_string(), ToString::to_string);
+                let message = e.source().map_or_else(|| format!("{e:#}"), |cause| format!("{cause:#}"));
                 return Some(Self::Unreadable(Failure::new(Failure::from(e).exit(), message)));
             }
         };

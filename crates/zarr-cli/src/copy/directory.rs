@@ -130,7 +130,7 @@ impl Directory {
                 "a new archive has no groups above the node: give the place as `|zip:path`",
             ));
         }
-        let archive = Prefix::of_node(below).map_err(|e| Failure::usage(e.to_string()))?;
+        let archive = Prefix::of_node(below).map_err(|e| Failure::usage(format!("{e:#}")))?;
         let destination = resolved(&path)?;
         match destination.parent().map(Path::to_owned) {
             Some(parent) if fs::symlink_metadata(&destination).is_err() => {
@@ -343,7 +343,7 @@ impl Hidden {
             // The hidden directory is now the replaced one.
             self.keep = true;
             if let Some(Left(path, e)) = left {
-                say(&format!("note: the replaced directory is left at {path:?}: {e}"));
+                say(&format!("note: the replaced directory is left at {path:?}: {e:#}"));
             }
         } else {
             publish::place(&self.path, destination, on_disk).map_err(failed)?;

@@ -62,7 +62,7 @@ pub(super) fn replace(
             take(&rename(destination, aside))?;
             if let Err(e) = take(&rename(copy, destination)) {
                 let is_back = take(&rename(aside, destination)).is_ok();
-                let where_it_is = format!("{e}; the old directory is now at {aside:?}");
+                let where_it_is = format!("{e:#}; the old directory is now at {aside:?}");
                 return Err(if is_back { e } else { io::Error::new(e.kind(), where_it_is) });
             }
             aside
@@ -236,7 +236,7 @@ mod tests {
             Step::Rename(from, _) if *from == copy => Err(io::Error::other("no")),
             step => on_disk(step),
         });
-        assert_eq!(result.unwrap_err().to_string(), "no");
+        assert_eq!(format!("{:#}", result.unwrap_err()), "no");
         assert_eq!(content(&destination).as_deref(), Some("old"));
         assert!(!aside.exists());
     }

@@ -32,7 +32,7 @@ impl Url {
         let shown = shown(url);
         let fail = |e: Failure| e.within(format_args!("{shown:?}"));
         let (_, node, format) = split_node(url);
-        let root = Prefix::of_node(&node).map_err(|e| fail(Failure::usage(e.to_string())))?;
+        let root = Prefix::of_node(&node).map_err(|e| fail(Failure::usage(format!("{e:#}"))))?;
         let asked = format.and_then(Format::of).map(|f| (f, "asks for format"));
         let url = url.to_owned();
         let Some(Located { storage, .. }) = stores.open_if_there(&url)? else {

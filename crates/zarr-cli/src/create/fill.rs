@@ -25,7 +25,7 @@ pub(super) fn run(place: &Place, stores: &Stores, meta: ArrayMeta, reader: &Read
         if made.is_err()
             && let Err(e) = block_on(storage.delete_prefix(&prefix))
         {
-            say(&format!("note: chunks of {:?} are left, which no document names: {e}", place.path));
+            say(&format!("note: chunks of {:?} are left, which no document names: {e:#}", place.path));
         }
         if made.is_err() && is_new {
             // The directory of a new store, unless another process has put something there.

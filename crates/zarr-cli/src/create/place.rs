@@ -63,7 +63,7 @@ impl Place {
         }
         path.append(&mut names);
         let path = check_new_path(&format!("/{}", path.join("/")));
-        let path = path.map_err(|e: MetaError| Failure::usage(e.to_string()))?;
+        let path = path.map_err(|e: MetaError| Failure::usage(format!("{e:#}")))?;
         Ok(Self::in_directory(store, path, stores))
     }
 
@@ -75,7 +75,7 @@ impl Place {
     /// Finds the place for a URL: the root of the store, or the node that the URL names.
     fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
         let (store, node, format) = split_node(url);
-        let path = check_new_path(&node).map_err(|e| Failure::usage(e.to_string()))?;
+        let path = check_new_path(&node).map_err(|e| Failure::usage(format!("{e:#}")))?;
         let there = stores.open_if_there(url)?.map(|located| located.storage);
         if there.is_none() && names_of(url).iter().any(|name| name.eq_ignore_ascii_case("zip")) {
             let message =

@@ -62,7 +62,7 @@ impl ArrayInfo {
             data_type: data_type.map(|(data_type, _)| data_type),
             grid,
             stored: Count::Unknown("the chunk grid is unknown".to_owned()),
-            unreadable: resolved.err().map(|e| e.to_string()),
+            unreadable: resolved.err().map(|e| format!("{e:#}")),
         };
         if let Some(counts) = info.chunk_counts() {
             let most = if count_all { usize::MAX } else { LISTED };

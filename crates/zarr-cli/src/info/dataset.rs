@@ -35,7 +35,7 @@ impl DatasetInfo {
     /// # Errors
     /// The reason why the arrays are no dataset.
     pub(super) fn of(group: &Group, has_values: bool) -> Result<Option<Self>, String> {
-        let dataset = Dataset::open(group.clone()).map_err(|e| e.to_string())?;
+        let dataset = Dataset::open(group.clone()).map_err(|e| format!("{e:#}"))?;
         if dataset.dimensions().is_empty() {
             return Ok(None);
         }
@@ -50,7 +50,8 @@ impl DatasetInfo {
         let handle = dataset.clone().into_async();
         let read = wanted.iter().map(|name| handle.index(name));
         let read = block_on(join_all(read));
-        indexes.extend(wanted.into_iter().zip(read.into_iter().map(|read| read.map_err(|e| e.to_string()))));
+        indexes
+            .extend(wanted.into_iter().zip(read.into_iter().map(|read| read.map_err(|e| format!("{e:#}")))));
         Ok(Some(Self { dataset, indexes }))
     }
 
@@ -68,7 +69,7 @@ impl DatasetInfo {
                 match self.dataset.variable(name) {
                     Ok(variable) => self.row(&variable, &mut rows),
                     Err(e) => {
-                        let reason = broken.get(name).cloned().unwrap_or_else(|| e.to_string());
+                        let reason = broken.get(name).cloned().unwrap_or_else(|| format!("{e:#}"));
                         let named = format!("variable {name:?}: ");
                         let reason = reason.strip_prefix(&named).unwrap_or(&reason);
                         rows.row([&format!("  {name}"), "broken", reason]);

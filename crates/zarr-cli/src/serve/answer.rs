@@ -229,7 +229,7 @@ fn kind(name: &str) -> &'static str {
 
 /// Answers with the status of an error. Its message may name places of this machine, so it goes to stderr.
 fn failed(e: &StoreError) -> Answer {
-    say(&format!("note: {e}"));
+    say(&format!("note: {e:#}"));
     let (status, message) = match e.kind() {
         _ if is_outside(e) => (StatusCode::NOT_FOUND, "there is no such object"),
         StoreErrorKind::InvalidArgument => (StatusCode::NOT_FOUND, "there is no such object"),

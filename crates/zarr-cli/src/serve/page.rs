@@ -115,9 +115,9 @@ impl Page {
 
     /// Returns the node at a path below the served one.
     fn node(&self, below: &str) -> Result<Target, Failure> {
-        let below = Prefix::of_node(below).map_err(|e| Failure::usage(e.to_string()))?;
+        let below = Prefix::of_node(below).map_err(|e| Failure::usage(format!("{e:#}")))?;
         let root = self.target.prefix()?;
-        let path = Prefix::new(format!("{root}{below}")).map_err(|e| Failure::usage(e.to_string()))?;
+        let path = Prefix::new(format!("{root}{below}")).map_err(|e| Failure::usage(format!("{e:#}")))?;
         if has_hidden(below.as_str()) || self.is_refused(&path)? {
             return Err(Failure::new(Exit::NotFound, format!("there is no node at {:?}", below.node_path())));
         }
@@ -130,7 +130,7 @@ impl Page {
         if self.target.root.is_none() {
             return Ok(false);
         }
-        let key = node.key(DocumentName::Node.as_str()).map_err(|e| Failure::usage(e.to_string()))?;
+        let key = node.key(DocumentName::Node.as_str()).map_err(|e| Failure::usage(format!("{e:#}")))?;
         let looked = block_on(self.target.storage.head(&key));
         Ok(looked.is_err_and(|e| e.kind() == StoreErrorKind::InvalidArgument || is_outside(&e)))
     }

@@ -91,7 +91,7 @@ impl Conventions {
             let tree = target.group(Source::DOCUMENTS).map(DataTree::open)?;
             match tree {
                 Ok(tree) => found.extend(tree.check_values(&profiles)),
-                Err(e) => say(&format!("note: the values of coordinates are not checked: {e}")),
+                Err(e) => say(&format!("note: the values of coordinates are not checked: {e:#}")),
             }
         }
         let places = report.nodes.iter().enumerate().map(|(at, node)| (node.path.clone(), at));

@@ -135,7 +135,7 @@ fn broken(place: Place, e: &ArrayError) -> Finding {
     };
     let exit = if code == "unreadable-chunk" { e.kind().into() } else { Exit::Corrupt };
     // The place is shown beside the message.
-    let message = e.source().map_or_else(|| e.to_string(), ToString::to_string);
+    let message = e.source().map_or_else(|| format!("{e:#}"), |cause| format!("{cause:#}"));
     Finding::of(code, String::new(), message).exits(exit).at(place)
 }
 

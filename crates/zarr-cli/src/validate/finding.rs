@@ -196,7 +196,7 @@ impl Finding {
             _ => "invalid",
         };
         // The report shows node and pointer beside the message.
-        let mut message = e.to_string();
+        let mut message = format!("{e:#}");
         for known in
             [path.map(|path| format!("node {path:?}: ")), Some(format!("member {:?}: ", e.pointer()))]
         {

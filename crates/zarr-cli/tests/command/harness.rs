@@ -37,7 +37,7 @@ pub(crate) fn command() -> Command {
 impl From<Output> for Done {
     fn from(output: Output) -> Self {
         let err = String::from_utf8(output.stderr).unwrap();
-        assert!(!err.contains("panicked"), "{err}");
+        assert!(!err.contains("panicked"), "{err:#}");
         Self { code: output.status.code(), out: output.stdout, err }
     }
 }

@@ -70,7 +70,7 @@ fn four_processes_two_of_them_killed_make_what_one_makes() {
         for worker in workers {
             let output = worker.wait_with_output().unwrap();
             let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-            assert!(output.status.success() && err.is_empty(), "{out}{err}");
+            assert!(output.status.success() && err.is_empty(), "{out}{err:#}");
         }
         let [alone, together] = ["-alone", ""].map(|which| folder.contents(&format!("{name}{which}.zarr")));
         let differ: Vec<_> =
@@ -164,7 +164,7 @@ fn an_interrupted_copy_says_how_to_go_on() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(
             output.status.code() == Some(130) && err.contains("interrupted; ") && err.contains(words),
-            "{signal}{options}: {}: {err}",
+            "{signal}{options}: {}: {err:#}",
             output.status
         );
         zarr_in(folder.path(), ["rm", "--unfinished", "b.zarr"]).ok();

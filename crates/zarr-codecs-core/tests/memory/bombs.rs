@@ -98,7 +98,7 @@ fn bombs_are_refused_without_memory() {
             let e = decode(&chain, &[size], bomb).unwrap_err();
             assert!(
                 matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::Corrupt),
-                "{name} {what}: {e}"
+                "{name} {what}: {e:#}"
             );
         }
         // As an inner step of a chain the size is unknown, and the buffer grows to a limit.
@@ -112,7 +112,7 @@ fn bombs_are_refused_without_memory() {
         for size in [16, 65_536] {
             let e = decode(&chain(&n5, "uint8", 1), &[size], block).unwrap_err();
             let refused = matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::LimitExceeded);
-            assert!(refused, "n5_default {what}: {e}");
+            assert!(refused, "n5_default {what}: {e:#}");
         }
     }
     let grown = peak().saturating_sub(before);

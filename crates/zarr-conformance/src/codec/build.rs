@@ -33,7 +33,7 @@ pub(super) fn refusals(bench: &Bench) -> Check {
         for rank in ranks(bench) {
             let Err(e) = bench.build(&bench.subject.spec, &bench.zeros(&data_type, rank)) else { continue };
             let fits = !matches!(e.kind(), CodecErrorKind::Corrupt | CodecErrorKind::Checksum);
-            ensure!(fits, "{data_type} is refused with an error of kind {:?}: {e}", e.kind());
+            ensure!(fits, "{data_type} is refused with an error of kind {:?}: {e:#}", e.kind());
         }
     }
     let mut worker = Worker::new();

@@ -145,7 +145,7 @@ impl Worker {
         });
         let (ranges, mut memory) = (ranges.collect::<Vec<_>>(), Vec::new());
         let slot = |slot: Slot| memory.extend_from_slice(&slot.to_bytes());
-        self.heap.add(elements.concat(), ranges.into_iter(), slot).map_err(|e| Fault(e.to_string()))?;
+        self.heap.add(elements.concat(), ranges.into_iter(), slot).map_err(|e| Fault(format!("{e:#}")))?;
         Ok(memory)
     }
 
@@ -187,7 +187,7 @@ impl Case {
                 CodecErrorKind::Value => " (use Subject::elements to make valid elements)",
                 _ => "",
             };
-            Fault(format!("{} cannot be encoded: {e}{hint}", self.chunk))
+            Fault(format!("{} cannot be encoded: {e:#}{hint}", self.chunk))
         })
     }
 

@@ -31,7 +31,7 @@ pub(super) fn parts(bench: &Bench) -> Check {
             for part in regions(&whole.shape) {
                 let (expected, what) = (whole.part(&part), format!("{part:?} of {whole}"));
                 let got = case.decode(chain, &part, &encoded, &mut worker);
-                let got = got.map_err(|e| Fault(format!("{what} cannot be decoded: {e}")))?;
+                let got = got.map_err(|e| Fault(format!("{what} cannot be decoded: {e:#}")))?;
                 ensure!(got == expected, "{what}: {}", difference(&got, &expected));
                 for fetching in FETCHING {
                     let Some((got, known)) =
@@ -101,7 +101,7 @@ fn fetched(
     let chunk = &case.chunk;
     let Some(mut read) = chain.partial(&chunk.shape, part, fetching, known)? else { return Ok(None) };
     let get = |range: zarr_traits::ByteRange| -> Result<&[u8], Fault> {
-        let outside = |e| Fault(format!("{part:?} of {chunk} wants bytes outside of the object: {e}"));
+        let outside = |e| Fault(format!("{part:?} of {chunk} wants bytes outside of the object: {e:#}"));
         let range = range.resolve(object.len() as u64).map_err(outside)?;
         Ok(&object[to_usize(range.start)..to_usize(range.end)])
     };

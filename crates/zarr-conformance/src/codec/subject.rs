@@ -169,7 +169,7 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn new(registry: Registry, subject: Subject) -> Result<Self, Fault> {
-        let entry = registry.codec(&subject.spec.name).map_err(|e| Fault(e.to_string()))?.clone();
+        let entry = registry.codec(&subject.spec.name).map_err(|e| Fault(format!("{e:#}")))?.clone();
         Ok(Self { subject, entry, registry, limits: Limits::default() })
     }
 

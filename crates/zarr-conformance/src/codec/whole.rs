@@ -38,7 +38,7 @@ fn there_and_back(
 ) -> Result<Elements, Fault> {
     let encoded = case.encode_elements(chain, elements, worker)?;
     let decoded = case.decode_whole(chain, &encoded, worker);
-    decoded.map_err(|e| Fault(format!("{} cannot be decoded from its encoded form: {e}", case.chunk)))
+    decoded.map_err(|e| Fault(format!("{} cannot be decoded from its encoded form: {e:#}", case.chunk)))
 }
 
 /// Describes the first difference of two chunks.
@@ -212,7 +212,7 @@ pub(super) fn answers(bench: &Bench) -> Check {
         let chain = &case.chains[0];
         let decoded = case.decode_whole(chain, &answer.encoded, worker.at(&case.chunk));
         let got =
-            decoded.map_err(|e| Fault(format!("{} cannot be decoded: {e}", Excerpt(&answer.encoded))))?;
+            decoded.map_err(|e| Fault(format!("{} cannot be decoded: {e:#}", Excerpt(&answer.encoded))))?;
         let elements = &case.chunk.elements;
         ensure!(got == *elements, "{}: {}", Excerpt(&answer.encoded), difference(&got, elements));
         if answer.both_ways {

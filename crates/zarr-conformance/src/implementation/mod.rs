@@ -44,8 +44,6 @@ mod session;
 mod snapshot;
 mod verdict;
 
-use std::fmt;
-
 pub use deviation::{Deviation, Deviations};
 pub use fixture::{Case, CaseKind, Expect, Failure, Fixtures, copy_tree};
 pub use judge::judge;
@@ -58,7 +56,8 @@ pub use snapshot::Snapshot;
 pub use verdict::{Direction, Fault, FaultKind, Verdict};
 
 /// An error of the suite itself: a file is missing, or a program does not start.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct SuiteError(String);
 
 impl SuiteError {
@@ -77,11 +76,3 @@ impl From<std::io::Error> for SuiteError {
         Self(e.to_string())
     }
 }
-
-impl fmt::Display for SuiteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for SuiteError {}

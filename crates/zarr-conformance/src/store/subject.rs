@@ -71,7 +71,7 @@ impl Subject {
         match block_on(self.storage.put_if(key, &[value], PutMode::Replace)) {
             Ok(Outcome::Done(_)) => Ok(()),
             Ok(outcome) => Err(Fault(format!("an unconditional put of {key:?} returned {outcome:?}"))),
-            Err(e) => Err(Fault(format!("put failed: {e}"))),
+            Err(e) => Err(Fault(format!("put failed: {e:#}"))),
         }
     }
 
@@ -184,7 +184,7 @@ impl Subject {
 pub(super) fn fails<T: fmt::Debug>(result: StoreResult<T>, kind: StoreErrorKind, what: &str) -> Check {
     match result {
         Err(e) if e.kind() == kind => Ok(()),
-        Err(e) => Err(Fault(format!("{what}: the error has kind {:?}, expected {kind:?}: {e}", e.kind()))),
+        Err(e) => Err(Fault(format!("{what}: the error has kind {:?}, expected {kind:?}: {e:#}", e.kind()))),
         Ok(value) => {
             let mut value = format!("{value:?}");
             value.truncate(value.char_indices().nth(200).map_or(value.len(), |(at, _)| at));

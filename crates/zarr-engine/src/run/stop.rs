@@ -2,21 +2,21 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use std::error::Error;
-use std::fmt;
-
 /// Why the scheduler ended a run. Errors of cells pass through it unchanged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Stop {
     /// [`Progress::cancel`](super::Progress::cancel) was called.
+    #[error("the call was cancelled")]
     Cancelled,
     /// Other writers changed a cell during each of so many attempts to store it.
+    #[error("other writers changed it during each of {attempts} attempts")]
     Lost {
         /// The number of attempts.
         attempts: u32,
     },
     /// The work of a codec or the call of a store panicked.
+    #[error("{who} panicked: {message}")]
     Panicked {
         /// The origin of the code that panicked.
         who: &'static str,
@@ -24,23 +24,9 @@ pub enum Stop {
         message: String,
     },
     /// The thread pool dropped a job because it is shut down.
+    #[error("the thread pool dropped a job because it is shut down")]
     Dropped,
 }
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cancelled => f.write_str("the call was cancelled"),
-            Self::Lost { attempts } => {
-                write!(f, "other writers changed it during each of {attempts} attempts")
-            }
-            Self::Panicked { who, message } => write!(f, "{who} panicked: {message}"),
-            Self::Dropped => f.write_str("the thread pool dropped a job because it is shut down"),
-        }
-    }
-}
-
-impl Error for Stop {}
 
 /// Runs the work of codecs and turns a panic into an error.
 ///

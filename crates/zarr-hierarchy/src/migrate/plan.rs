@@ -79,7 +79,7 @@ impl MigrationPlan {
             0 => String::new(),
             n => format!("; and {n} more {}", if n == 1 { "node" } else { "nodes" }),
         };
-        let message = format!("{obstacle}{others}; nothing was changed");
+        let message = format!("{obstacle:#}{others}; nothing was changed");
         Err(HierarchyError::new(obstacle.kind(), message).at(&first.path))
     }
 

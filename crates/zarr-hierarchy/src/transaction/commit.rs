@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +11,7 @@ use zarr_array::meta::consolidated::OBJECT2;
 use zarr_array::node;
 use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::{Outcome, PutMode};
-use zarr_array::traits::{Key, StoreError, StoreResult};
+use zarr_array::traits::{Key, StoreError, StoreResult, cause};
 
 use super::Transaction;
 use super::staged::{Change, Condition};
@@ -18,7 +19,7 @@ use super::staged::{Change, Condition};
 /// The reason why a commit ended before all changes were written.
 ///
 /// The changes that are not written are still in the [`Transaction`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub struct CommitError {
     /// The keys of objects that another writer changed. Empty if the storage failed.
@@ -28,6 +29,7 @@ pub struct CommitError {
     /// The number of changes that are not written.
     pub left: usize,
     /// The error of the storage, if it failed.
+    #[source]
     pub store_error: Option<StoreError>,
 }
 
@@ -167,20 +169,16 @@ impl Transaction {
 
 impl fmt::Display for CommitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.store_error, &self.conflicts[..]) {
-            (Some(e), _) => e.fmt(f)?,
-            (None, [key]) => write!(f, "another writer changed {:?}", key.as_str())?,
+        let reason = match (&self.store_error, &self.conflicts[..]) {
+            (Some(_), _) => "the storage failed".to_owned(),
+            (None, [key]) => format!("another writer changed {:?}", key.as_str()),
             (None, [key, others @ ..]) => {
-                write!(f, "another writer changed {:?} and {} more", key.as_str(), others.len())?;
+                format!("another writer changed {:?} and {} more", key.as_str(), others.len())
             }
-            (None, []) => f.write_str("the commit ended early")?,
-        }
-        write!(f, "; {} of {} changes are written", self.written, self.written + self.left)
-    }
-}
-
-impl std::error::Error for CommitError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.store_error.as_ref().map(|e| e as _)
+            (None, []) => "the commit ended early".to_owned(),
+        };
+        let written =
+            format!("{reason}; {} of {} changes are written", self.written, self.written + self.left);
+        cause::write(f, "", &written, &"", self.source())
     }
 }

@@ -293,7 +293,7 @@ mod tests {
             ("[]", ""),
         ] {
             let e = parse(text).deserialize::<Table>().unwrap_err();
-            assert_eq!(e.pointer(), pointer, "{e}");
+            assert_eq!(e.pointer(), pointer, "{e:#}");
         }
         assert!(parse("[1, 2, 3]").deserialize::<(u8, u8)>().is_err());
         assert!(parse(r#""Circle""#).deserialize::<Kind>().is_err());

@@ -87,5 +87,5 @@ impl ExtensionType for SmallNumber {
 }
 
 fn not_an_element(e: crate::error::MetaError) -> CodecError {
-    CodecError::new(CodecErrorKind::Value, e.to_string())
+    CodecError::new(CodecErrorKind::Value, format!("{e:#}"))
 }

@@ -41,7 +41,7 @@ impl Attributes {
                 Ok(attributes)
             }
             Err(e) => {
-                let message = format!("{name} cannot be read, the node is opened without attributes: {e}");
+                let message = format!("{name} cannot be read, the node is opened without attributes: {e:#}");
                 sink.report(Diagnostic::new(Code::BrokenAttributes, "/attributes", message))?;
                 let message = format!("{name} cannot be read");
                 Ok(Self::Broken(MetaError::new(e.kind(), message).with_source(e)))

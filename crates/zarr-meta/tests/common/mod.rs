@@ -110,7 +110,7 @@ pub fn check(id: &str, text: &str, verdict: Verdict) {
             assert_eq!(code.severity(), Severity::Error, "rule {id}");
             assert!(!notes[0].pointer.is_empty() || code == Code::ByteOrderMark, "rule {id}: no pointer");
             let e = strict.expect_err(id).1;
-            assert_eq!(e.kind(), MetaErrorKind::Deviation(code), "rule {id}: {e}");
+            assert_eq!(e.kind(), MetaErrorKind::Deviation(code), "rule {id}: {e:#}");
         }
         (Verdict::Advised(code), Ok(_)) => {
             assert_eq!(said, [code], "rule {id}: {text}");
@@ -118,13 +118,15 @@ pub fn check(id: &str, text: &str, verdict: Verdict) {
             strict.unwrap_or_else(|e| panic!("rule {id}, strict: {}", e.1));
         }
         (Verdict::Refused(words), Err((false, e))) | (Verdict::Unresolved(words), Err((true, e))) => {
-            assert!(e.to_string().contains(words), "rule {id}: {e}");
-            assert!(!e.to_string().contains('\n') && !e.to_string().ends_with('.'), "rule {id}: {e}");
-            assert!(!matches!(e.kind(), MetaErrorKind::Deviation(_)), "rule {id}: {e}");
+            assert!(format!("{e:#}").contains(words), "rule {id}: {e:#}");
+            assert!(!format!("{e:#}").contains('\n') && !format!("{e:#}").ends_with('.'), "rule {id}: {e:#}");
+            assert!(!matches!(e.kind(), MetaErrorKind::Deviation(_)), "rule {id}: {e:#}");
             assert!(strict.is_err(), "rule {id}");
         }
         (_, Ok(_)) => panic!("rule {id}: accepted, notes {notes:?}: {text}"),
-        (_, Err((resolving, e))) => panic!("{id}: {}: {e}", if resolving { "unresolved" } else { "refused" }),
+        (_, Err((resolving, e))) => {
+            panic!("{id}: {}: {e:#}", if resolving { "unresolved" } else { "refused" })
+        }
     }
 }
 

@@ -219,10 +219,10 @@ mod tests {
         let mut c = Configuration::new(members);
         assert_eq!(c.integer("level", 0..=9).unwrap(), 5); // rule D.09
         assert_eq!(
-            c.integer("level", 0..=4).unwrap_err().to_string(),
+            format!("{:#}", c.integer("level", 0..=4).unwrap_err()),
             "level is 5, it must be between 0 and 4"
         );
-        assert_eq!(c.integer("none", 0..=4).unwrap_err().to_string(), "none is missing");
+        assert_eq!(format!("{:#}", c.integer("none", 0..=4).unwrap_err()), "none is missing");
         assert_eq!(c.optional_string("name").unwrap(), Some("x"));
         assert!(c.optional_bool("name").is_err());
         assert_eq!(c.lengths("shape").unwrap()[..], [1, 2]);

@@ -148,7 +148,7 @@ mod tests {
             (json!("Int32"), ""),
         ] {
             let e = c.data_type(&value, "/of", &context).unwrap_err();
-            assert_eq!(e.pointer(), format!("/configuration/of{pointer}"), "{e}");
+            assert_eq!(e.pointer(), format!("/configuration/of{pointer}"), "{e:#}");
         }
         let deep = Context { depth: TYPE_DEPTH, ..context };
         let e = c.data_type(&json!("int32"), "/of", &deep).unwrap_err();

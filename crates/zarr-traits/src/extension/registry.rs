@@ -449,7 +449,7 @@ mod tests {
             CodecErrorKind::Configuration
         ); // rule C.t3
         let e = registry.key_encoding(&grid, &context).unwrap_err();
-        assert_eq!(e.to_string(), "unknown chunk key encoding \"regular\""); // rule C.t33
+        assert_eq!(format!("{e:#}"), "unknown chunk key encoding \"regular\""); // rule C.t33
         let (_, notes) = registry.data_type(&Spec::new("int32", json!({"x": 1})).unwrap(), &context).unwrap();
         assert_eq!(notes.len(), 1);
         for (name, aliases) in [("bytes", 0), ("binary", 1), ("variable_length_bytes", 1)] {

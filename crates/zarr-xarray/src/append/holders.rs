@@ -44,7 +44,7 @@ impl Holders {
             registry: group.registry().clone(),
             form,
             name: if group.format() == Format::V3 { DocumentName::Node } else { DocumentName::Array2 },
-            places: places.map_err(|error| XarrayError::invalid(error.to_string()))?,
+            places: places.map_err(|error| XarrayError::invalid(format!("{error:#}")))?,
         })
     }
 

@@ -37,7 +37,7 @@ impl Encoding {
         if let Some(codecs) = &self.codecs {
             builder = builder.codecs(codecs.iter().cloned());
         }
-        let refused = |error: MetaError| XarrayError::invalid(error.to_string());
+        let refused = |error: MetaError| XarrayError::invalid(format!("{error:#}"));
         if format == Format::V3 {
             if let Some(missing) = form.missing {
                 attributes.set("_FillValue", write_fill_value(&Missing::Number(missing)));

@@ -39,7 +39,7 @@ fn is_bare(value: &Value) -> bool {
 fn names(array: &Array<'_>, report: &mut Report<'_>) {
     let path = &array.path;
     match &array.dimensions {
-        Err(error) => report.error(LABELLED, path, FindingCode::UnnamedDimension, error.to_string()),
+        Err(error) => report.error(LABELLED, path, FindingCode::UnnamedDimension, format!("{error:#}")),
         Ok(own) if own.names.iter().any(String::is_empty) => {
             report.error(LABELLED, path, FindingCode::UnnamedDimension, "the name of a dimension is empty");
         }
@@ -72,7 +72,9 @@ fn missing_values(array: &Array<'_>, report: &mut Report<'_>) {
     let own = array.attributes.get("_FillValue");
     if let Some(value) = own.as_ref().filter(|_| array.is_v3()) {
         match read_fill_value(array.kind, value, &mut found) {
-            Err(error) => report.error(&[Cf, Xarray], path, FindingCode::MissingValueForm, error.to_string()),
+            Err(error) => {
+                report.error(&[Cf, Xarray], path, FindingCode::MissingValueForm, format!("{error:#}"))
+            }
             Ok(Some(Missing::Number(scalar))) if !has(array.kind, scalar) => {
                 let message = format!("_FillValue {value} is no value of {}", type_name(array));
                 let twin = if let ElementKind::Number(of) = array.kind { twin(of) } else { None };
@@ -205,7 +207,7 @@ fn times(array: &Array<'_>, report: &mut Report<'_>) {
     };
     let mut found = Vec::new();
     match TimeUnits::parse(&units, calendar, &mut found) {
-        Err(error) => report.error(of, path, FindingCode::TimeUnitsForm, error.to_string()),
+        Err(error) => report.error(of, path, FindingCode::TimeUnitsForm, format!("{error:#}")),
         Ok(parsed) if named.is_none() && parsed.reference().date.year < REFORM => {
             let message = format!("{units:?} begins before {REFORM}, and no calendar is named");
             report.warning(of, path, FindingCode::CalendarForm, message);

@@ -21,7 +21,7 @@ pub(super) fn root(hierarchy: &Hierarchy, groups: &[Group<'_>], report: &mut Rep
 /// The checks of a group. `known` has the lengths of the dimensions of all groups.
 pub(super) fn check(group: &Group<'_>, known: &Lengths<'_>, report: &mut Report<'_>) {
     match group.lengths() {
-        Err(error) => report.error(LABELLED, group.path, FindingCode::TwoLengths, error.to_string()),
+        Err(error) => report.error(LABELLED, group.path, FindingCode::TwoLengths, format!("{error:#}")),
         Ok(own) => {
             let is_scalar = |array: &&Array<'_>| array.dimensions.is_ok() && array.names().is_empty();
             for scalar in group.arrays.iter().filter(is_scalar).filter(|scalar| own.contains_key(scalar.name))

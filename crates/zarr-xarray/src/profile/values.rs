@@ -24,7 +24,7 @@ impl DataTree {
                 let wrong = match index {
                     Ok(index) if index.is_strict() => continue,
                     Ok(_) => "the values are not in strict order, or one is missing".to_owned(),
-                    Err(error) => error.to_string(),
+                    Err(error) => format!("{error:#}"),
                 };
                 report.error(&[Cf, Nz], &array, FindingCode::CoordinateValues, wrong);
             }
@@ -32,7 +32,7 @@ impl DataTree {
         if profiles.contains(&Xarray)
             && let Err(error) = self.check_aligned().await
         {
-            let finding = crate::Finding::new(FindingCode::Unaligned, error.to_string());
+            let finding = crate::Finding::new(FindingCode::Unaligned, format!("{error:#}"));
             report.found.push(ProfileFinding { path: "/".to_owned(), severity: Severity::Error, finding });
         }
         report.found

@@ -67,7 +67,7 @@ fn with_range(error: XarrayError, index: &Index) -> XarrayError {
     let ends = index.len().checked_sub(1).and_then(|last| Some((index.text(0)?, index.text(last)?)));
     match (error.kind(), ends) {
         (XarrayErrorKind::NotFound, Some((first, last))) => {
-            let message = format!("{error}; the coordinate goes from {first} to {last}");
+            let message = format!("{error:#}; the coordinate goes from {first} to {last}");
             XarrayError::new(XarrayErrorKind::NotFound, message)
         }
         _ => error,
@@ -350,8 +350,8 @@ mod tests {
             ("lat@::0", "is 0"),
             ("name=\"a", "is not closed"),
         ] {
-            let error = meanings(text).unwrap_err().to_string();
-            assert!(error.contains(reason), "{text}: {error}");
+            let error = format!("{:#}", meanings(text).unwrap_err());
+            assert!(error.contains(reason), "{text}: {error:#}");
         }
     }
 
@@ -365,7 +365,7 @@ mod tests {
         for text in ["lat=41", "lat=70:80", "lat=61:"] {
             let error = found(text).unwrap_err();
             assert_eq!(error.kind(), XarrayErrorKind::NotFound, "{text}");
-            assert!(error.to_string().contains("the coordinate goes from 60 to 40"), "{error}");
+            assert!(format!("{error:#}").contains("the coordinate goes from 60 to 40"), "{error:#}");
         }
         for (text, wanted) in [
             ("lat=40:51", Positions::step(1..3, 1)),

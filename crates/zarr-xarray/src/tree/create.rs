@@ -79,7 +79,7 @@ fn complete<P: AsRef<str>>(
     let mut all = BTreeMap::new();
     for (given, new) in datasets {
         let path =
-            path::normalize(given.as_ref()).map_err(|error| XarrayError::invalid(error.to_string()))?;
+            path::normalize(given.as_ref()).map_err(|error| XarrayError::invalid(format!("{error:#}")))?;
         path.split('/').filter(|name| !name.is_empty()).try_for_each(check_name)?;
         if all.insert(path.clone(), new).is_some() {
             return Err(XarrayError::invalid(format!("the path {path:?} occurs twice")));

@@ -54,14 +54,14 @@ fn stores_of_xarray_are_read_as_xarray_reads_them() {
         let name = row["id"].as_str().unwrap();
         let storage = Storage::from(FsStore::open(folder("theirs").join(name)).unwrap());
         let read = block_on(async {
-            let group = Group::open(storage, "/", &standard()).await.map_err(|error| error.to_string())?;
+            let group = Group::open(storage, "/", &standard()).await.map_err(|error| format!("{error:#}"))?;
             let is_tree =
                 row["steps"].as_array().is_some_and(|steps| steps.iter().any(|step| step["op"] == "tree"));
             if is_tree {
-                let tree = DataTree::open(group).await.map_err(|error| error.to_string())?;
+                let tree = DataTree::open(group).await.map_err(|error| format!("{error:#}"))?;
                 return same_tree(&tree, &row["result"]).await;
             }
-            let dataset = Dataset::open(group).await.map_err(|error| error.to_string())?;
+            let dataset = Dataset::open(group).await.map_err(|error| format!("{error:#}"))?;
             same(&dataset, &row["result"]).await
         });
         count += 1;

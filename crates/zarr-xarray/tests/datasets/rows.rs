@@ -14,7 +14,7 @@ pub(crate) fn check_dataset(row: &Value) -> Result<(), String> {
         let dataset = match (opened.await, row["scope"].as_str()) {
             (Err(_), Some("dataset")) => return Ok(()),
             (Ok(_), Some("dataset")) => return Err("it opens".to_owned()),
-            (opened, _) => opened.map_err(|error| error.to_string())?,
+            (opened, _) => opened.map_err(|error| format!("{error:#}"))?,
         };
         match row.get("ours") {
             Some(_) => verdict::check(&dataset, row).await,
@@ -42,7 +42,7 @@ pub(crate) fn check_selection(row: &Value) -> Result<(), String> {
             (Err(_), true) => Ok(()),
             (Ok(_), true) => Err("it is selected".to_owned()),
             (Ok(dataset), false) => same(&dataset, &row["result"]).await,
-            (Err(error), false) => Err(error.to_string()),
+            (Err(error), false) => Err(format!("{error:#}")),
         }
     })
 }
@@ -51,12 +51,12 @@ pub(crate) fn check_tree(row: &Value) -> Result<(), String> {
     block_on(async {
         let tree: XarrayResult<_> =
             async { DataTree::open_with(open(row).await?, &decoding(row)).await }.await;
-        let tree = tree.map_err(|error| error.to_string())?;
+        let tree = tree.map_err(|error| format!("{error:#}"))?;
         let aligned = tree.check_aligned().await;
         if row.get("error").is_some() {
             return if aligned.is_err() { Ok(()) } else { Err("it is aligned".to_owned()) };
         }
-        aligned.map_err(|error| error.to_string())?;
+        aligned.map_err(|error| format!("{error:#}"))?;
         same_tree(&tree, &row["result"]).await
     })
 }
@@ -66,7 +66,7 @@ pub(crate) async fn same_tree(tree: &DataTree, wanted: &Value) -> Result<(), Str
     let nodes = wanted.as_object().unwrap();
     equal("tree", "paths", &json!(tree.paths().collect::<Vec<_>>()), &sorted(nodes.keys()))?;
     for (path, wanted) in nodes {
-        let dataset = tree.dataset(path).map_err(|error| error.to_string())?;
+        let dataset = tree.dataset(path).map_err(|error| format!("{error:#}"))?;
         equal(path, "inherited", &sorted(dataset.inherited()), &wanted["inherited_coords"])?;
         equal(path, "sizes", &json!(dataset.dimensions()), &wanted["sizes"])?;
         variables(&dataset, &wanted["own"]).await.map_err(|why| format!("{path}: {why}"))?;
@@ -86,7 +86,7 @@ pub(crate) async fn same(dataset: &Dataset, wanted: &Value) -> Result<(), String
 async fn variables(dataset: &Dataset, wanted: &Value) -> Result<(), String> {
     equal("dataset", "attributes", &attributes_of(dataset.attributes()), &wanted["attrs"])?;
     for (name, wanted) in ["coords", "data_vars"].iter().flat_map(|kind| wanted[kind].as_object().unwrap()) {
-        let variable = dataset.variable(name).map_err(|error| error.to_string())?;
+        let variable = dataset.variable(name).map_err(|error| format!("{error:#}"))?;
         compare(&variable, wanted).await?;
     }
     Ok(())

@@ -13,7 +13,7 @@ pub(crate) async fn compare(variable: &Variable, wanted: &Value) -> Result<(), S
     equal(name, "shape", &json!(variable.shape()), &wanted["shape"])?;
     let attributes = wanted.get("attrs").cloned().unwrap_or_else(|| json!({}));
     equal(name, "attributes", &attributes_of(variable.attributes()), &attributes)?;
-    let decoded = variable.read_any().await.map_err(|error| error.to_string())?;
+    let decoded = variable.read_any().await.map_err(|error| format!("{error:#}"))?;
     equal(name, "shape of the elements", &json!(decoded.shape()), &wanted["shape"])?;
     let (dtype, found) = elements(variable, &decoded, wanted);
     if let Some(wanted) = wanted.get("dtype") {

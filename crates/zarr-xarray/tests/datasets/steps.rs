@@ -13,7 +13,7 @@ pub(crate) fn check_steps(row: &Value) -> Result<(), String> {
     block_on(async {
         let (last, first) = row["steps"].as_array().unwrap().split_last().unwrap();
         for done in first {
-            step(&storage, done, row).await.map_err(|error| error.to_string())?;
+            step(&storage, done, row).await.map_err(|error| format!("{error:#}"))?;
         }
         let before = content(&storage).await;
         let done = step(&storage, last, row).await;
@@ -24,15 +24,15 @@ pub(crate) fn check_steps(row: &Value) -> Result<(), String> {
                 Ok(()) => Err("it is written".to_owned()),
             };
         }
-        done.map_err(|error| error.to_string())?;
+        done.map_err(|error| format!("{error:#}"))?;
         documents(&storage, row).await?;
         if last["op"] == "tree" {
             let root =
-                Group::open(storage.clone(), "/", &standard()).await.map_err(|error| error.to_string())?;
-            let tree = DataTree::open(root).await.map_err(|error| error.to_string())?;
+                Group::open(storage.clone(), "/", &standard()).await.map_err(|error| format!("{error:#}"))?;
+            let tree = DataTree::open(root).await.map_err(|error| format!("{error:#}"))?;
             return same_tree(&tree, &row["result"]).await;
         }
-        let dataset = open(&storage, "/").await.map_err(|error| error.to_string())?;
+        let dataset = open(&storage, "/").await.map_err(|error| format!("{error:#}"))?;
         match row.get("result") {
             Some(result) => same(&dataset, result).await,
             None => Ok(()),

@@ -15,16 +15,16 @@ pub(crate) async fn check(dataset: &Dataset, row: &Value) -> Result<(), String> 
         let read = async { dataset.variable(name)?.read_any().await };
         let Err(error) = read.await else { return Err(format!("{name} is not broken")) };
         if error.variable() != Some(name) {
-            return Err(format!("the error does not name {name}: {error}"));
+            return Err(format!("the error does not name {name}: {error:#}"));
         }
     }
     for name in names("readable") {
         let read = async { dataset.variable(name)?.read_any().await };
-        read.await.map_err(|error| error.to_string())?;
+        read.await.map_err(|error| format!("{error:#}"))?;
     }
     for (what, kept) in [("attrs_kept", true), ("hidden", false)] {
         for (name, attributes) in ours[what].as_object().into_iter().flatten() {
-            let variable = dataset.variable(name).map_err(|error| error.to_string())?;
+            let variable = dataset.variable(name).map_err(|error| format!("{error:#}"))?;
             for attribute in attributes.as_array().unwrap() {
                 let is_kept = variable.attributes().contains(attribute.as_str().unwrap());
                 equal(name, "attribute", &json!(is_kept), &json!(kept))?;
@@ -32,9 +32,9 @@ pub(crate) async fn check(dataset: &Dataset, row: &Value) -> Result<(), String> 
         }
     }
     for (name, dimensions) in ours["dims"].as_object().into_iter().flatten() {
-        let variable = dataset.variable(name).map_err(|error| error.to_string())?;
+        let variable = dataset.variable(name).map_err(|error| format!("{error:#}"))?;
         equal(name, "dims", &json!(variable.dimensions()), dimensions)?;
-        variable.read_any().await.map_err(|error| error.to_string())?;
+        variable.read_any().await.map_err(|error| format!("{error:#}"))?;
     }
     for (name, values) in ours["values"].as_object().into_iter().flatten() {
         replaced(dataset, row, name, values).await?;
@@ -44,7 +44,7 @@ pub(crate) async fn check(dataset: &Dataset, row: &Value) -> Result<(), String> 
 
 /// Compares a variable whose elements differ from those of xarray.
 async fn replaced(dataset: &Dataset, row: &Value, name: &str, values: &Value) -> Result<(), String> {
-    let variable = dataset.variable(name).map_err(|error| error.to_string())?;
+    let variable = dataset.variable(name).map_err(|error| format!("{error:#}"))?;
     let of = |kind: &str| row.pointer(&format!("/result/{kind}/{name}")).cloned();
     let mut wanted = match of("coords").or_else(|| of("data_vars")) {
         Some(wanted) => wanted,

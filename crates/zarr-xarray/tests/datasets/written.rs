@@ -18,14 +18,14 @@ pub(crate) fn check_written(row: &Value) -> Result<(), String> {
     block_on(async {
         let created = Dataset::create(storage.clone(), "/", new(&row["input"], row), &standard()).await;
         if is_refused(row) {
-            let nothing = storage.list(&Prefix::root(), None).await.map_err(|error| error.to_string())?;
+            let nothing = storage.list(&Prefix::root(), None).await.map_err(|error| format!("{error:#}"))?;
             return match created {
                 Err(_) if nothing.entries.is_empty() => Ok(()),
                 Err(_) => Err("the store is not as it was".to_owned()),
                 Ok(_) => Err("it is written".to_owned()),
             };
         }
-        let dataset = created.map_err(|error| error.to_string())?;
+        let dataset = created.map_err(|error| format!("{error:#}"))?;
         if !dataset.group().is_consolidated() {
             return Err("it is not consolidated".to_owned());
         }
@@ -45,10 +45,12 @@ pub(crate) fn is_refused(row: &Value) -> bool {
 pub(crate) async fn documents(storage: &Storage, row: &Value) -> Result<(), String> {
     for (path, wanted) in row["documents"].as_object().unwrap() {
         if wanted["kind"] == "group" {
-            let group = Group::open(storage.clone(), path, &standard()).await.map_err(|e| e.to_string())?;
+            let group =
+                Group::open(storage.clone(), path, &standard()).await.map_err(|e| format!("{e:#}"))?;
             equal(path, "attributes", &attributes_of(&group.attributes()), &wanted["attributes"])?;
         } else {
-            let array = Array::open(storage.clone(), path, &standard()).await.map_err(|e| e.to_string())?;
+            let array =
+                Array::open(storage.clone(), path, &standard()).await.map_err(|e| format!("{e:#}"))?;
             document(&array, path, wanted, row).await?;
         }
     }
@@ -79,7 +81,7 @@ async fn document(array: &Array, path: &str, wanted: &Value, row: &Value) -> Res
     // xarray spells microseconds in reference times of cftime.
     let spelled = wanted["attributes"].to_string().replace(":00.000000\"", ":00\"");
     equal(path, "attributes", &attributes, &serde_json::from_str(&spelled).unwrap())?;
-    let (dtype, elements) = stored(&array.read_any(..).await.map_err(|error| error.to_string())?);
+    let (dtype, elements) = stored(&array.read_any(..).await.map_err(|error| format!("{error:#}"))?);
     equal(path, "stored elements", &elements, &values(&dtype, &wanted["values"]))
 }
 

@@ -25,7 +25,7 @@ fn related_variables_are_those_that_xarray_finds() {
         options.coordinates = CoordinateNames::All;
         let plan =
             DatasetPlan::new(Default::default(), arrays.iter().map(|(name, array)| (*name, array)), &options);
-        let plan = plan.map_err(|error| error.to_string())?;
+        let plan = plan.map_err(|error| format!("{error:#}"))?;
         let variable = plan.variables["variable"].as_ref().unwrap();
         let found = json!({
             "coordinates": plan.coordinates,

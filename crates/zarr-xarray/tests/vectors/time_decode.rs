@@ -27,7 +27,7 @@ fn times_are_decoded_as_xarray_does_or_better() {
         (Verdict::Reject, Ok(times)) => Err(format!("found {times:?}, wanted an error")),
         (Verdict::Reject, Err(_)) | (Verdict::Optional, Err(_)) => Ok(()),
         (Verdict::Optional, Ok(_)) if row.get("result").is_none() => Ok(()),
-        (_, Err(error)) => Err(error.to_string()),
+        (_, Err(error)) => Err(format!("{error:#}")),
         (Verdict::Better, Ok(times)) => is_better(row, &times),
         (_, Ok(times)) => is_same(&row["result"], &times),
     });

@@ -12,7 +12,7 @@ fn texts_are_the_intervals_of_pandas() {
         let Some(result) = row.get("result") else {
             return found.map_or(Ok(()), |interval| Err(format!("found {interval:?}, wanted an error")));
         };
-        let found = found.map_err(|error| error.to_string())?;
+        let found = found.map_err(|error| format!("{error:#}"))?;
         equal(
             &format!("{:?}", found.precision()).to_lowercase().as_str(),
             &result["resolution"].as_str().unwrap(),

@@ -26,7 +26,7 @@ fn decode(row: &Value) -> Result<Value, String> {
         "float64" => decode_spans(StoredCounts::Floats(&floats(&row["data"])), stored, unit),
         _ => decode_spans(StoredCounts::Integers(&integers(&row["data"])), stored, unit),
     };
-    let spans = spans.map_err(|error| error.to_string())?;
+    let spans = spans.map_err(|error| format!("{error:#}"))?;
     let values: Vec<_> =
         spans.values().iter().map(|count| (*count != NOT_A_TIME).then_some(*count)).collect();
     Ok(json!({ "dtype": format!("timedelta64[{}]", spans.unit().name()), "values": values }))
@@ -37,7 +37,7 @@ fn encode(row: &Value) -> Result<Value, String> {
     let unit = unit(dtype.trim_start_matches("timedelta64[").trim_end_matches(']'));
     let kind = if row["as"] == "int64" { NumberKind::Integers } else { NumberKind::Free };
     let encoded = encode_spans(&Spans::new(unit, integers(&row["data"])), row["units"].as_str(), kind);
-    let encoded = encoded.map_err(|error| error.to_string())?;
+    let encoded = encoded.map_err(|error| format!("{error:#}"))?;
     let StoredNumbers::Integers(values) = encoded.values else { panic!("floats") };
     Ok(json!({ "units": encoded.units, "dtype": "int64", "values": values }))
 }

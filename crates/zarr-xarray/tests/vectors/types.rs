@@ -15,7 +15,7 @@ fn types_and_values_are_those_of_xarray_or_better() {
         let stored = DataType::core(row["stored"].as_str().unwrap()).unwrap();
         let array = array(row);
         let plan = DatasetPlan::new(Object::new(), [("a", &array)], &DecodeOptions::default());
-        let plan = plan.map_err(|error| error.to_string())?;
+        let plan = plan.map_err(|error| format!("{error:#}"))?;
         let variable = plan.variables["a"].as_ref().map_err(ToString::to_string)?;
         let found = decode(&stored, &variable.decoding, &row["data"]);
         let is_reported = row.get("warnings").is_some() || verdict == Verdict::Better;

@@ -31,5 +31,5 @@ fn main() -> ArrayResult<()> {
 }
 
 fn says<T, E: std::fmt::Display>(result: Result<T, E>) {
-    println!("{}", result.map_or_else(|error| error.to_string(), |_| "no error".to_owned()));
+    println!("{}", result.map_or_else(|error| format!("{error:#}"), |_| "no error".to_owned()));
 }

@@ -32,10 +32,10 @@ fn visit(folder: &Path, path: &str, registry: &Registry) -> Result<()> {
                     let counts = (0..).zip(document.shape()).map(|(dim, length)| grid.count(dim, *length));
                     println!("  {} chunks", counts.product::<u64>());
                 }
-                Err(error) => println!("  {error}"),
+                Err(error) => println!("  {error:#}"),
             }
         }
-        Err(error) => println!("{path} broken: {error}"),
+        Err(error) => println!("{path} broken: {error:#}"),
     }
     notes.iter().for_each(|note| println!("  note: {note}"));
     let mut below: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;

@@ -32,9 +32,9 @@ async fn tile(
     match app.image.read_bytes([range(y), range(x)]).await {
         Ok((_, pixels)) => Ok(pixels),
         Err(error) if error.kind() == ArrayErrorKind::InvalidArgument => {
-            Err((StatusCode::NOT_FOUND, error.to_string()))
+            Err((StatusCode::NOT_FOUND, format!("{error:#}")))
         }
-        Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
+        Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}"))),
     }
 }
 
