@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::io;
-use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use zarr_array::{ArrayError, ArrayErrorKind as Kind};
@@ -11,23 +10,12 @@ use zarr_hierarchy::HierarchyError;
 use zarr_traits::strided::StridedError;
 use zarr_traits::{Storage, StoreError};
 
-/// The path of a directory, or the URL of a store without its secrets. All handles on a store share it.
-#[derive(Debug, Default)]
-pub(crate) struct Place(OnceLock<String>);
-
-impl Place {
-    /// Says where a store is. The first call counts.
-    pub(crate) fn set(storage: &Storage, place: &str) {
-        storage.shared::<Self>().0.get_or_init(|| place.to_owned());
-    }
-}
-
 /// Returns the exception of an error. It has the attributes `kind`, `array`, `chunk` and `key`, and for an error of the
 /// operating system also `errno` and `filename`.
 ///
 /// If a store that is written in Python raised an exception, that exception is returned, with the place as a note.
 pub(crate) fn raised(py: Python<'_>, storage: &Storage, e: &ArrayError) -> PyErr {
-    raised_at(py, storage.shared::<Place>().0.get().map(String::as_str), e)
+    raised_at(py, storage.location(), e)
 }
 
 /// Returns the exception of an error of a store at `place`, as [`raised`].
@@ -37,8 +25,7 @@ pub(crate) fn raised_at(py: Python<'_>, place: Option<&str>, e: &ArrayError) -> 
 
 /// Returns the exception of an error of a group, as [`raised`].
 pub(crate) fn raised_in_group(py: Python<'_>, storage: &Storage, e: &HierarchyError) -> PyErr {
-    let place = storage.shared::<Place>();
-    exception(py, place.0.get().map(String::as_str), e, e.kind(), e.node(), Some(e.array_error()))
+    exception(py, storage.location(), e, e.kind(), e.node(), Some(e.array_error()))
 }
 
 /// Returns the exception of an error of a copy from one storage to another, as [`raised`]. The errors of further nodes are
@@ -46,8 +33,7 @@ pub(crate) fn raised_in_group(py: Python<'_>, storage: &Storage, e: &HierarchyEr
 pub(crate) fn raised_in_copy(py: Python<'_>, from: &Storage, to: &Storage, e: &CopyError) -> PyErr {
     let raised = match e.kind() {
         CopyErrorKind::Node(kind) => {
-            let place = if e.is_of_source() { from } else { to }.shared::<Place>();
-            let place = place.0.get().map(String::as_str);
+            let place = if e.is_of_source() { from } else { to }.location();
             exception(py, place, e, kind, None, e.hierarchy_error().map(HierarchyError::array_error))
         }
         kind => {

@@ -312,7 +312,8 @@ fn listed(child: &zarr_hierarchy::Child, name: String) -> Listed {
         }
         (Some(NodeKind::Group), _) => (name, Some("group"), None, None),
         _ => {
-            let reason = child.error().map_or_else(|| "no metadata document".to_owned(), |e| format!("{e:#}"));
+            let reason =
+                child.error().map_or_else(|| "no metadata document".to_owned(), |e| format!("{e:#}"));
             (name, None, None, Some(reason))
         }
     }

@@ -14,7 +14,7 @@ use zarr_traits::{
 };
 
 use crate::directory;
-use crate::error::{Place, raised_at};
+use crate::error::raised_at;
 use crate::foreign::{Asked, Foreign};
 use crate::interrupt::wait;
 use crate::known::limits;
@@ -44,7 +44,7 @@ impl Storage {
     ) -> PyResult<Self> {
         let options = directory::Options { single_writer, updates_in_place, open_files, durability };
         let opened = py.detach(|| directory::open(path, create, options));
-        opened.map(|storage| Self::at_place(storage, path)).map_err(|e| failed(py, Some(path), e))
+        opened.map(Self).map_err(|e| failed(py, Some(path), e))
     }
 
     /// Returns a new, empty store in memory.
@@ -94,7 +94,7 @@ impl Storage {
             Schemes::new(&[directory::SCHEMES, &[zarr_store::zip::SCHEME], zarr_store_object::SCHEMES]);
         let opened = wait(py, schemes.open(location, &access))?;
         let place = redacted(location);
-        opened.map(|located| Self::at_place(located.storage, &place)).map_err(|e| failed(py, Some(&place), e))
+        opened.map(|located| Self(located.storage)).map_err(|e| failed(py, Some(&place), e))
     }
 
     /// Returns a handle on the same store that cannot write.
@@ -214,11 +214,6 @@ impl Storage {
 }
 
 impl Storage {
-    fn at_place(storage: Handle, place: &str) -> Self {
-        Place::set(&storage, place);
-        Self(storage)
-    }
-
     /// Returns the request that `work` is, on a key or prefix.
     fn request<P, F>(
         &self,

@@ -242,7 +242,7 @@ def test_an_error_names_the_array_the_chunk_the_key_and_the_codec(tmp_path: Any)
     array = zarr.create_array(tmp_path / "d", name="a/b", shape=(4, 4), chunks=(2, 2), dtype="i4", compressors="auto")
     array[:] = 1
     (tmp_path / "d/a/b/c/1/0").write_bytes(b"no frame")
-    with pytest.raises(ValueError, match='array "/a/b", chunk .1, 0. .*"a/b/c/1/0".*"zstd"') as raised:
+    with pytest.raises(ValueError, match='array "/a/b" of .*, chunk .1, 0. .*"a/b/c/1/0".*"zstd"') as raised:
         ours(tmp_path / "d", path="a/b")[...]
     e: Any = raised.value
     assert (e.array, e.chunk, e.key) == ("/a/b", [1, 0], "a/b/c/1/0")

@@ -6,7 +6,7 @@ use zarr_engine::run::Stop;
 use zarr_meta::{MetaError, MetaErrorKind};
 use zarr_strided::{Dims, StridedError};
 use zarr_traits::cause::Cause;
-use zarr_traits::{CodecError, CodecErrorKind, Key, StoreError, StoreErrorKind, chain};
+use zarr_traits::{CodecError, CodecErrorKind, Key, Storage, StoreError, StoreErrorKind, chain};
 
 /// The kind of an error, which tells what the caller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -96,6 +96,7 @@ pub struct ArrayError {
 struct Inner {
     kind: ArrayErrorKind,
     array: Option<String>,
+    location: Option<String>,
     chunk: Option<(Dims, String)>,
     message: String,
 }
@@ -106,7 +107,7 @@ pub type ArrayResult<T> = Result<T, ArrayError>;
 impl ArrayError {
     /// Returns an error with a message. **For implementors** of [`Element`](crate::Element).
     pub fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
-        let inner = Inner { kind, array: None, chunk: None, message: message.into() };
+        let inner = Inner { kind, array: None, location: None, chunk: None, message: message.into() };
         Self { inner: Box::new(inner), source: None }
     }
 
@@ -126,8 +127,12 @@ impl ArrayError {
         self
     }
 
-    pub(crate) fn in_array(mut self, path: &str) -> Self {
-        self.inner.array.get_or_insert_with(|| path.to_owned());
+    /// Adds the path of the array and the location of its store, unless the error has a path.
+    pub(crate) fn in_array(mut self, path: &str, storage: &Storage) -> Self {
+        if self.inner.array.is_none() {
+            self.inner.array = Some(path.to_owned());
+            self.inner.location = storage.location().map(str::to_owned);
+        }
         self
     }
 
@@ -153,10 +158,13 @@ impl ArrayError {
         self.source.as_deref()?.downcast_ref().cloned()
     }
 
-    /// Returns the array and the chunk, as far as they are known.
+    /// Returns the array, the store and the chunk, as far as they are known.
     fn place(&self) -> String {
-        let Inner { array, chunk, .. } = &*self.inner;
-        let array = array.as_ref().map(|array| format!("array {array:?}"));
+        let Inner { array, location, chunk, .. } = &*self.inner;
+        let array = array.as_ref().map(|array| match location {
+            Some(location) => format!("array {array:?} of {location}"),
+            None => format!("array {array:?}"),
+        });
         let chunk = chunk.as_ref().map(|(index, key)| format!("chunk {:?} (key {key:?})", &index[..]));
         array.into_iter().chain(chunk).collect::<Vec<_>>().join(", ")
     }
@@ -169,6 +177,11 @@ impl ArrayError {
     /// The path of the array, if it is known.
     pub fn array(&self) -> Option<&str> {
         self.inner.array.as_deref()
+    }
+
+    /// The location of the store without credentials, such as `s3://bucket/x.zarr`, if it is known.
+    pub fn location(&self) -> Option<&str> {
+        self.inner.location.as_deref()
     }
 
     /// The grid index of the chunk, if the error is about one.
@@ -259,6 +272,9 @@ pub(crate) fn unsafe_update() -> ArrayError {
 
 #[cfg(test)]
 mod tests {
+    use zarr_traits::store::{Answer, Capabilities, Op, Store, ready};
+    use zarr_traits::{BoxFuture, StoreResult};
+
     use super::*;
 
     #[test]
@@ -285,14 +301,33 @@ mod tests {
         let store =
             StoreError::new(StoreErrorKind::Unavailable, "no answer").with_key("a/c/0").with_source(cause);
         let key = Key::new("a/c/0").unwrap_or_else(|e| unreachable!("{e}"));
-        let e = ArrayError::from(store).in_chunk(&Dims::from([0]), &key).in_array("/a");
-        let place = "array \"/a\", chunk [0] (key \"a/c/0\")";
+        let storage = Storage::from(Named);
+        let e = ArrayError::from(store).in_chunk(&Dims::from([0]), &key).in_array("/a", &storage);
+        let place = "array \"/a\" of s3://bucket/x.zarr, chunk [0] (key \"a/c/0\")";
         assert_eq!(format!("{e}"), format!("{place}: the store is unavailable"));
         let line = format!("{place}: no answer: broken pipe");
         let mut clones = [e.clone(), e].into_iter();
         assert!(
             clones.all(|e| format!("{e:#}") == line && store_kind(&e) == Some(StoreErrorKind::Unavailable))
         );
+    }
+
+    /// A store with a location and nothing else.
+    #[derive(Debug)]
+    struct Named;
+
+    impl Store for Named {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::inline()
+        }
+
+        fn location(&self) -> Option<String> {
+            Some("s3://bucket/x.zarr".to_owned())
+        }
+
+        fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+            ready(op.unsupported())
+        }
     }
 
     /// Returns the kind of the store error among the sources.

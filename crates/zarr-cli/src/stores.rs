@@ -138,9 +138,9 @@ impl Stores {
     }
 
     /// Returns a storage whose requests are traced, if a trace is wanted. Stores in the network trace their requests
-    /// themselves.
+    /// themselves. Its errors do not name the store: the command does, as the user has written it.
     pub(crate) fn traced(&self, storage: impl Into<Storage>) -> Storage {
-        let storage = storage.into();
+        let storage = storage.into().with_location(None);
         match &self.access.trace {
             Some(trace) if storage.capabilities().drive == Drive::Inline => {
                 Traced::over(&storage, trace.clone())

@@ -172,7 +172,8 @@ pub(crate) fn below(storage: &Storage, prefix: &Prefix) -> Storage {
     if prefix.is_root() {
         return storage.clone();
     }
-    Prefixed::over(storage, prefix.clone()).made_of(storage)
+    // Errors name the path in the whole destination.
+    Prefixed::over(storage, prefix.clone()).made_of(storage).with_location(storage.location())
 }
 
 /// Whether there is an object below `root` beside the marker. If the store cannot list, whether there is a node.

@@ -26,7 +26,7 @@ use crate::part::Part;
 use crate::pause::pause;
 use crate::rules::{Chosen, Matchers, dimensions};
 use crate::size::Size;
-use crate::told::Estimate;
+use crate::told::{Estimate, array_of};
 use crate::twice::Twice;
 use crate::work::Work;
 
@@ -346,7 +346,9 @@ impl Planner<'_> {
                 Kind::Group(Box::new(document::group(&group, format)?))
             }
             ChildState::Broken(e) | ChildState::Unlisted(e) => {
-                let named = |text: &str| format!("node {path:?}: {}", reason(text, &path));
+                let of = e.location().map_or(String::new(), |location| format!(" of {location}"));
+                let place = format!("{path:?}{of}: ");
+                let named = |text: &str| format!("node {place}{}", reason(text, &place));
                 return Err(CopyError::from(e).edited(named));
             }
             _ => {
@@ -477,11 +479,11 @@ fn in_copy(e: CopyError, source: &Array, change: &Change) -> CopyError {
 }
 
 fn in_array(e: CopyError, source: &Array) -> CopyError {
-    e.within(format_args!("array {:?}", source.path()))
+    e.within(array_of(source))
 }
 
-/// Returns the message of an error without the path of the node.
-fn reason<'a>(message: &'a str, path: &str) -> &'a str {
-    let named = ["node", "array"].map(|kind| format!("{kind} {path:?}: "));
-    named.iter().find_map(|named| message.strip_prefix(named)).unwrap_or(message)
+/// Returns the message of an error without the place of the node.
+fn reason<'a>(message: &'a str, place: &str) -> &'a str {
+    let kinds = ["node ", "array "];
+    kinds.iter().find_map(|kind| message.strip_prefix(kind)?.strip_prefix(place)).unwrap_or(message)
 }

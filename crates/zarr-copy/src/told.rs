@@ -69,17 +69,25 @@ impl AddAssign for Done {
     }
 }
 
-/// The name of the array in error messages.
+/// Returns the name of an array in errors: its path, and the location of its store, if that is known.
+pub(crate) fn array_of(source: &Array) -> String {
+    let of = source.storage().location().map_or(String::new(), |location| format!(" of {location}"));
+    format!("array {:?}{of}", source.path())
+}
+
+/// The names of the array in error messages.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     path: String,
+    /// The array with the location of its store.
+    array: String,
     /// Whether what is read belongs to the copy.
     reads_copy: bool,
 }
 
 impl Places {
     pub(crate) fn new(source: &Array) -> Self {
-        Self { path: source.path().to_owned(), reads_copy: false }
+        Self { path: source.path().to_owned(), array: array_of(source), reads_copy: false }
     }
 
     /// Returns the name for errors of a pass that reads an array of the copy.
@@ -94,7 +102,7 @@ impl Places {
 
     /// Adds the array to an error of the source.
     pub(crate) fn in_array(&self, e: impl Into<CopyError>) -> CopyError {
-        self.in_source(e.into().within(format_args!("array {:?}", self.path)))
+        self.in_source(e.into().within(&self.array))
     }
 
     /// Adds the path to an error of the copy, whose array is at the root of its own storage.
@@ -113,7 +121,7 @@ mod tests {
 
     #[test]
     fn an_error_in_the_copy_names_one_array() {
-        let places = Places { path: "/a".to_owned(), reads_copy: false };
+        let places = Places { path: "/a".to_owned(), array: "array \"/a\"".to_owned(), reads_copy: false };
         let place = |message: &str| places.in_copy(CopyError::settings(message)).line().to_owned();
         assert_eq!(place("array \"/\", chunk [0]: no space"), "copy of array \"/a\", chunk [0]: no space");
         assert_eq!(place("array \"/\": no"), "copy of array \"/a\": no");

@@ -46,7 +46,8 @@ impl Group {
         name: &str,
         value: &T,
     ) -> HierarchyResult<()> {
-        let value = Value::serialize(value).map_err(|e| HierarchyError::from(e).at(&self.path()))?;
+        let value =
+            Value::serialize(value).map_err(|e| HierarchyError::from(e).at(self.storage(), &self.path()))?;
         self.edit_attributes(|attributes| attributes.set(name, &value)).await
     }
 
@@ -66,7 +67,9 @@ impl Group {
     pub async fn merge_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
         let attributes = attributes.into();
         let Some(members) = attributes.as_object() else {
-            return Err(HierarchyError::invalid("attributes must be an object").at(&self.path()));
+            return Err(
+                HierarchyError::invalid("attributes must be an object").at(self.storage(), &self.path())
+            );
         };
         let change = |attributes: &mut Object| {
             for member in members.members() {
@@ -88,7 +91,8 @@ impl Group {
                 Ok(group.clone())
             }
         });
-        let (_, group) = edited.await.map_err(|e| HierarchyError::from(e).at(&self.path()))?;
+        let (_, group) =
+            edited.await.map_err(|e| HierarchyError::from(e).at(self.storage(), &self.path()))?;
         self.meta = Arc::new(group);
         Ok(())
     }

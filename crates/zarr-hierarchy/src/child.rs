@@ -52,7 +52,7 @@ impl Group {
             let opened = found.map(|(meta, notes)| Node::open(&self.shared, &prefix, meta, notes));
             opened.transpose()
         });
-        node.map_err(|e| e.at(&prefix.node_path()))
+        node.map_err(|e| e.at(&self.shared.storage, &prefix.node_path()))
     }
 }
 
@@ -159,7 +159,7 @@ impl Child {
                 Err(HierarchyError::not_found("there is no node: it has no document"))
             }
         }
-        .map_err(|e| e.at(&path))
+        .map_err(|e| e.at(&self.shared.storage, &path))
     }
 
     /// Opens the array. Makes no request.
@@ -167,10 +167,12 @@ impl Child {
     /// # Errors
     /// As [`open`](Self::open), and if the node is a group.
     pub fn array(self) -> HierarchyResult<Array> {
-        let path = self.path();
+        let (storage, path) = (self.shared.storage.clone(), self.path());
         match self.open()? {
             Node::Array(array) => Ok(array),
-            Node::Group(_) => Err(HierarchyError::not_found("there is a group, not an array").at(&path)),
+            Node::Group(_) => {
+                Err(HierarchyError::not_found("there is a group, not an array").at(&storage, &path))
+            }
         }
     }
 
@@ -179,10 +181,12 @@ impl Child {
     /// # Errors
     /// As [`open`](Self::open), and if the node is an array.
     pub fn group(self) -> HierarchyResult<Group> {
-        let path = self.path();
+        let (storage, path) = (self.shared.storage.clone(), self.path());
         match self.open()? {
             Node::Group(group) => Ok(group),
-            Node::Array(_) => Err(HierarchyError::not_found("there is an array, not a group").at(&path)),
+            Node::Array(_) => {
+                Err(HierarchyError::not_found("there is an array, not a group").at(&storage, &path))
+            }
         }
     }
 }

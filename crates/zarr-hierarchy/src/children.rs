@@ -25,7 +25,9 @@ impl Group {
     /// errors of the store.
     #[doc(alias = "members")]
     pub async fn children(&self) -> HierarchyResult<Vec<Child>> {
-        children(&self.shared, &self.prefix, self.format()).await.map_err(|e| e.at(&self.path()))
+        children(&self.shared, &self.prefix, self.format())
+            .await
+            .map_err(|e| e.at(self.storage(), &self.path()))
     }
 }
 
@@ -105,7 +107,7 @@ impl Name {
     pub(crate) async fn read(self, shared: &Arc<Shared>) -> Option<Child> {
         let prefix = self.prefix.clone();
         look(shared, self).await.unwrap_or_else(|e| {
-            let found = ChildState::Broken(e.at(&prefix.node_path()));
+            let found = ChildState::Broken(e.at(&shared.storage, &prefix.node_path()));
             Some(Child { shared: shared.clone(), prefix, notes: Vec::new(), found })
         })
     }
@@ -175,7 +177,7 @@ async fn look(shared: &Arc<Shared>, name: Name) -> HierarchyResult<Option<Child>
                 ChildState::Node(NodeMeta::Group(GroupMeta::new(format)?))
             }
         },
-        Err(e) => ChildState::Broken(e.at(&prefix.node_path())),
+        Err(e) => ChildState::Broken(e.at(&shared.storage, &prefix.node_path())),
     };
     Ok(Some(Child { shared: shared.clone(), prefix, notes, found }))
 }

@@ -112,7 +112,7 @@ impl Group {
     ) -> HierarchyResult<()> {
         let edited =
             node::edit_document(self.storage(), &self.holder()?, &self.shared.options.writing, change).await;
-        edited.map_err(|e| HierarchyError::from(e).at(&self.path()))
+        edited.map_err(|e| HierarchyError::from(e).at(self.storage(), &self.path()))
     }
 
     /// Reads the documents of all nodes below this group from the store.

@@ -106,8 +106,8 @@ async fn copy_at(
     target: &Prefix,
     options: &CopyOptions,
 ) -> HierarchyResult<CopyReport> {
-    let at_source = |e: HierarchyError| e.at(&source.node_path());
-    let at_target = |e: HierarchyError| e.at(&target.node_path());
+    let at_source = |e: HierarchyError| e.at(from, &source.node_path());
+    let at_target = |e: HierarchyError| e.at(to, &target.node_path());
     let format = source_format(from, source, &options.writing.limits).await.map_err(at_source)?;
     check(from, source, to, target).map_err(at_target)?;
     let objects = list(from, source).await.map_err(at_source)?;
@@ -235,8 +235,10 @@ impl Way<'_> {
         });
         let pairs: Vec<_> = pairs.collect();
         self.transfer.copy(stream::iter(pairs), |_| ()).await.map_err(|e| match e {
-            TransferError::From(e) => HierarchyError::from(e).at(&self.source.node_path()),
-            TransferError::To(e) => HierarchyError::from(e).at(&self.target.node_path()),
+            TransferError::From(e) => {
+                HierarchyError::from(e).at(&self.transfer.from, &self.source.node_path())
+            }
+            TransferError::To(e) => HierarchyError::from(e).at(&self.transfer.to, &self.target.node_path()),
             e => HierarchyError::invalid(e.to_string()),
         })
     }

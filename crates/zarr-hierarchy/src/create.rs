@@ -18,12 +18,12 @@ impl GroupOptions {
     ) -> HierarchyResult<GroupMeta> {
         let node = NodeMeta::Group(meta.clone());
         let there = node::create(storage, prefix, &node, existing, &self.writing).await;
-        match there.map_err(|e| HierarchyError::from(e).at(&prefix.node_path()))? {
+        match there.map_err(|e| HierarchyError::from(e).at(storage, &prefix.node_path()))? {
             None => Ok(meta),
             Some(NodeMeta::Group(meta)) => Ok(meta),
             Some(NodeMeta::Array(_)) => {
                 let e = HierarchyError::new(ArrayErrorKind::Exists, "there is an array already");
-                Err(e.at(&prefix.node_path()))
+                Err(e.at(storage, &prefix.node_path()))
             }
         }
     }
@@ -150,7 +150,9 @@ impl Group {
     pub(crate) fn child(&self, path: &str) -> HierarchyResult<Prefix> {
         let prefix = self.below(path)?;
         if prefix == self.prefix {
-            return Err(HierarchyError::invalid("expected a path below the group").at(&self.path()));
+            return Err(
+                HierarchyError::invalid("expected a path below the group").at(self.storage(), &self.path())
+            );
         }
         Ok(prefix)
     }

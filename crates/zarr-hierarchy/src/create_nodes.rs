@@ -83,7 +83,7 @@ impl Group {
                             created.await.map(drop)
                         }
                     };
-                    done.map_err(|e| HierarchyError::from(e).at(&prefix.node_path()))
+                    done.map_err(|e| HierarchyError::from(e).at(storage, &prefix.node_path()))
                 }
             });
             let created: Vec<_> = created.collect();
@@ -156,7 +156,8 @@ impl Group {
         nodes: impl IntoIterator<Item = (P, N)>,
     ) -> HierarchyResult<BTreeMap<usize, Vec<(Prefix, NodeMeta)>>> {
         let refused = |prefix: &Prefix, message: &str| {
-            Err(HierarchyError::new(ArrayErrorKind::InvalidArgument, message).at(&prefix.node_path()))
+            Err(HierarchyError::new(ArrayErrorKind::InvalidArgument, message)
+                .at(self.storage(), &prefix.node_path()))
         };
         let options = CreateOptions::new().or(&self.shared.options.writing);
         let mut all: BTreeMap<Prefix, NodeMeta> = BTreeMap::new();

@@ -58,7 +58,7 @@ async fn erase_at(storage: &Storage, prefix: &Prefix, options: &EraseOptions) ->
             false => Err(HierarchyError::not_found("there is no node; nothing was erased")),
         }
     };
-    erased.await.map_err(|e| e.at(&prefix.node_path()))
+    erased.await.map_err(|e| e.at(storage, &prefix.node_path()))
 }
 
 impl Group {

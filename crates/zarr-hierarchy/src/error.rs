@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use zarr_array::meta::MetaError;
-use zarr_array::traits::StoreError;
+use zarr_array::traits::{Storage, StoreError};
 use zarr_array::{ArrayError, ArrayErrorKind};
 
 /// An error of an operation on a hierarchy, with its node. The kinds are those of arrays.
@@ -15,6 +15,7 @@ use zarr_array::{ArrayError, ArrayErrorKind};
 #[derive(Clone)]
 pub struct HierarchyError {
     node: Option<String>,
+    location: Option<String>,
     error: ArrayError,
 }
 
@@ -34,10 +35,11 @@ impl HierarchyError {
         Self::new(ArrayErrorKind::InvalidArgument, message)
     }
 
-    /// Adds the path of the node, unless the error has one.
-    pub(crate) fn at(mut self, path: &str) -> Self {
-        if self.error.array().is_none() {
-            self.node.get_or_insert_with(|| path.to_owned());
+    /// Adds the path of the node and the location of its store, unless the error has a path.
+    pub(crate) fn at(mut self, storage: &Storage, path: &str) -> Self {
+        if self.node().is_none() {
+            self.node = Some(path.to_owned());
+            self.location = storage.location().map(str::to_owned);
         }
         self
     }
@@ -52,6 +54,11 @@ impl HierarchyError {
         self.node.as_deref().or_else(|| self.error.array())
     }
 
+    /// The location of the store without credentials, such as `s3://bucket/x.zarr`, if it is known.
+    pub fn location(&self) -> Option<&str> {
+        self.location.as_deref().or_else(|| self.error.location())
+    }
+
     /// The error of an array or a document that this is.
     pub fn array_error(&self) -> &ArrayError {
         &self.error
@@ -60,7 +67,7 @@ impl HierarchyError {
 
 impl From<ArrayError> for HierarchyError {
     fn from(e: ArrayError) -> Self {
-        Self { node: None, error: e }
+        Self { node: None, location: None, error: e }
     }
 }
 
@@ -78,8 +85,10 @@ impl From<MetaError> for HierarchyError {
 
 impl fmt::Display for HierarchyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(node) = &self.node {
-            write!(f, "node {node:?}: ")?;
+        match (&self.node, &self.location) {
+            (Some(node), Some(location)) => write!(f, "node {node:?} of {location}: ")?,
+            (Some(node), None) => write!(f, "node {node:?}: ")?,
+            (None, _) => {}
         }
         self.error.fmt(f)
     }

@@ -95,8 +95,8 @@ impl Group {
     ) -> HierarchyResult<Self> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
         let implicit = options.format.unwrap_or(Format::V3);
-        let opened = options.read_at(storage, &prefix, registry, options.format, implicit).await;
-        opened.map_err(|e| e.at(&prefix.node_path()))
+        let opened = options.read_at(storage.clone(), &prefix, registry, options.format, implicit).await;
+        opened.map_err(|e| e.at(&storage, &prefix.node_path()))
     }
 
     /// Opens the group that a URL names, in the format that the URL asks for, if any.
@@ -153,7 +153,7 @@ impl Group {
             let (meta, notes) = options.find(storage, &prefix, *only, self.format()).await?;
             Ok(Self::at(&self.shared, &prefix, meta, notes))
         };
-        group.await.map_err(|e| e.at(&prefix.node_path()))
+        group.await.map_err(|e| e.at(&storage, &prefix.node_path()))
     }
 
     /// Opens the array at a path.
@@ -176,7 +176,7 @@ impl Group {
         let Shared { registry, options, .. } = &*self.shared;
         let (store, format) = (self.shared.unconsolidated().clone(), self.format());
         let group = options.read_at(store, &self.prefix, registry, Some(format), format).await;
-        *self = group.map_err(|e| e.at(&self.path()))?;
+        *self = group.map_err(|e| e.at(self.storage(), &self.path()))?;
         Ok(())
     }
 

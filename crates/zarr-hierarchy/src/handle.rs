@@ -50,7 +50,7 @@ macro_rules! common_methods {
         /// with the JSON pointer to the member. In format 2 also the error of a broken attributes document.
         pub fn attributes_as<T: DeserializeOwned>(&self) -> HierarchyResult<T> {
             let attributes = self.metadata().attributes_as();
-            attributes.map_err(|e| HierarchyError::from(e).at(&self.path()))
+            attributes.map_err(|e| HierarchyError::from(e).at(self.unconsolidated(), &self.path()))
         }
 
         /// The deviations from the specification that were tolerated when the group was opened.

@@ -152,7 +152,7 @@ impl MigrateOptions {
     pub async fn plan(&self, storage: impl Into<Storage>, path: &str) -> HierarchyResult<MigrationPlan> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
         let planned = plan::migration(self, &storage, &prefix, None).await;
-        planned.map_err(|e| e.at(&prefix.node_path()))
+        planned.map_err(|e| e.at(&storage, &prefix.node_path()))
     }
 
     /// Plans a migration that writes its documents, without chunks, to `to_path` in another store.
@@ -170,6 +170,6 @@ impl MigrateOptions {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
         let to = (to.into(), Prefix::of_node(to_path)?);
         let planned = plan::migration(self, &storage, &prefix, Some(to)).await;
-        planned.map_err(|e| e.at(&prefix.node_path()))
+        planned.map_err(|e| e.at(&storage, &prefix.node_path()))
     }
 }

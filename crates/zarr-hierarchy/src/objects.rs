@@ -14,8 +14,8 @@ const AT_ONCE: usize = 16;
 /// A transfer between two storages.
 #[derive(Debug, Clone)]
 pub struct Transfer {
-    from: Storage,
-    to: Storage,
+    pub(crate) from: Storage,
+    pub(crate) to: Storage,
     at_once: usize,
 }
 

@@ -82,7 +82,7 @@ impl Walk {
                 Ok(()) => {}
                 Err(e) => {
                     let (shared, prefix) = (self.shared.clone(), group.prefix);
-                    let found = ChildState::Unlisted(e.at(&prefix.node_path()));
+                    let found = ChildState::Unlisted(e.at(&shared.storage, &prefix.node_path()));
                     return Some(Child { shared, prefix, notes: Vec::new(), found });
                 }
             }

@@ -200,6 +200,10 @@ impl Store for FetchStore {
         capabilities
     }
 
+    fn location(&self) -> Option<String> {
+        Some(redacted(&self.0.base))
+    }
+
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         match op {
             Op::Read(read) => {

@@ -96,6 +96,10 @@ impl Store for FsStore {
         if cfg!(feature = "write") { capabilities } else { capabilities.read_only() }
     }
 
+    fn location(&self) -> Option<String> {
+        Some(self.path().display().to_string())
+    }
+
     /// Each operation does its work when it is first polled.
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {

@@ -340,6 +340,8 @@ impl Schemes {
                 return Err(StoreError::new(StoreErrorKind::Unsupported, message));
             }
         };
+        let (root, adapters) = split_adapters(store);
+        let storage = storage.with_location(Some(&(redacted(root) + adapters)));
         Ok(Located::new(storage, node, format))
     }
 

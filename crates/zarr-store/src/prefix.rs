@@ -69,6 +69,11 @@ impl Prefixed {
 }
 
 impl Store for Prefixed {
+    fn location(&self) -> Option<String> {
+        let below = self.storage.location()?.trim_end_matches('/');
+        Some(format!("{below}/{}", self.prefix.as_str().trim_end_matches('/')))
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.storage.capabilities()
     }

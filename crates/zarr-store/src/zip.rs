@@ -392,6 +392,11 @@ impl fmt::Debug for ZipStore {
 }
 
 impl Store for ZipStore {
+    fn location(&self) -> Option<String> {
+        let folder = self.storage.location()?.trim_end_matches('/');
+        Some(format!("{folder}/{}|zip:", self.archive))
+    }
+
     /// Suffix ranges and listings always work, because sizes and names are known.
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = self.storage.capabilities().read_only();

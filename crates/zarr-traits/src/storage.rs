@@ -38,6 +38,7 @@ struct Inner {
     store: Arc<dyn Store>,
     id: StoreId,
     read_only: bool,
+    location: Option<Arc<str>>,
     /// Values for the store.
     shared: Slots,
     /// Values for its keys.
@@ -127,6 +128,7 @@ pub struct Reply {
 impl<S: Store> From<S> for Storage {
     fn from(store: S) -> Self {
         Self(Arc::new(Inner {
+            location: store.location().map(Arc::from),
             store: Arc::new(store),
             id: StoreId::default(),
             read_only: false,
@@ -150,13 +152,26 @@ impl Storage {
     #[must_use]
     pub fn made_of(&self, below: &Storage) -> Self {
         let (shared, by_key) = (below.0.shared.clone(), below.shared::<OfLayers>().0.clone());
-        Self(Arc::new(Inner { shared, by_key, ..(*self.0).clone() }))
+        let location = self.0.location.clone().or_else(|| below.0.location.clone());
+        Self(Arc::new(Inner { shared, by_key, location, ..(*self.0).clone() }))
     }
 
     /// Returns a read-only handle on the same store.
     #[must_use]
     pub fn read_only(&self) -> Self {
         Self(Arc::new(Inner { read_only: true, ..(*self.0).clone() }))
+    }
+
+    /// Returns a handle on the same store with another location for messages, or with none. It must not contain
+    /// credentials.
+    #[must_use]
+    pub fn with_location(&self, location: Option<&str>) -> Self {
+        Self(Arc::new(Inner { location: location.map(Arc::from), ..(*self.0).clone() }))
+    }
+
+    /// Where the store is, for messages: a path, or a URL without credentials.
+    pub fn location(&self) -> Option<&str> {
+        self.0.location.as_deref()
     }
 
     /// The identity of the store. Clones and read-only handles have the same one, a layer over the storage has another.

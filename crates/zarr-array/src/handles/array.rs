@@ -16,7 +16,7 @@ use crate::cpu::Cpu;
 use crate::element::any::AnyArray;
 use crate::element::rows::{Rows, is_struct};
 use crate::element::{Element, WriteElement, is_named};
-use crate::error::{ArrayError, ArrayResult};
+use crate::error::ArrayResult;
 use crate::handles::common::common_methods;
 use crate::io::chunk_cache::{ChunkCache, Decoding};
 use crate::io::core::Core;

@@ -62,7 +62,7 @@ impl<T: WriteElement> BlockWriter<T> {
         let Some(rows) = shape.first().filter(|_| shape.len() == whole.len() && shape[1..] == whole[1..])
         else {
             let message = format!("values of shape {shape:?} do not follow each other in shape {whole:?}");
-            return Err(ArrayError::invalid(message).in_array(self.array.path()));
+            return Err(self.array.core.in_array(ArrayError::invalid(message)));
         };
         self.rows += rows;
         if self.row.is_empty() {

@@ -68,7 +68,7 @@ macro_rules! common_methods {
         pub fn chunks(&self, selection: impl Into<Selection>) -> ArrayResult<Chunks> {
             let core = &self.inner().core;
             let chunks = Chunks::new(&core.shape, core.grid.clone(), &selection.into());
-            chunks.map_err(|e| e.in_array(&core.path))
+            chunks.map_err(|e| core.in_array(e))
         }
 
         /// As [`chunks`](Self::chunks), but with the smallest chunks that can be read alone: the inner chunks of
@@ -81,7 +81,7 @@ macro_rules! common_methods {
             let core = &self.inner().core;
             let grid = core.smallest_grid();
             let chunks = grid.and_then(|grid| Chunks::new(&core.shape, grid, &selection.into()));
-            chunks.map_err(|e| e.in_array(&core.path))
+            chunks.map_err(|e| core.in_array(e))
         }
 
         /// Returns the chunk at `index` of the chunk grid, clipped to the array. It is a selection.
@@ -90,7 +90,7 @@ macro_rules! common_methods {
         /// When `index` is outside the array.
         pub fn chunk(&self, index: &[u64]) -> ArrayResult<Chunk> {
             let core = &self.inner().core;
-            core.chunk(index).map_err(|e| e.in_array(&core.path))
+            core.chunk(index).map_err(|e| core.in_array(e))
         }
 
         /// Returns the selection of whole chunks: `chunks` selects ranges and indexes of the chunk grid. A selected index
@@ -110,7 +110,7 @@ macro_rules! common_methods {
         pub fn blocks(&self, chunks: impl Into<Selection>) -> ArrayResult<Selection> {
             let core = &self.inner().core;
             let blocks = blocks(&*core.grid, &core.shape, &chunks.into());
-            blocks.map_err(|e| e.in_array(&core.path))
+            blocks.map_err(|e| core.in_array(e))
         }
 
         /// The key of the chunk at `index` of the chunk grid.
@@ -181,7 +181,7 @@ macro_rules! common_methods {
         /// attributes do not fit `T`. In format 2 also the error of the document `.zattrs`, if it cannot be read.
         pub fn attributes_as<T: DeserializeOwned>(&self) -> ArrayResult<T> {
             let attributes = self.metadata().attributes_as();
-            attributes.map_err(|e| ArrayError::from(e).in_array(self.path()))
+            attributes.map_err(|e| self.inner().core.in_array(e))
         }
 
         /// Deviations from the specification that were tolerated when the array was opened. For an array that this
@@ -212,7 +212,7 @@ macro_rules! common_methods {
         /// When the data type is not a struct, or memory cannot be allocated.
         pub fn rows(&self, shape: impl Into<Vec<u64>>) -> ArrayResult<Rows> {
             let core = &self.inner().core;
-            Rows::filled(&core.data_type, &core.fill, &shape.into()).map_err(|e| e.in_array(&core.path))
+            Rows::filled(&core.data_type, &core.fill, &shape.into()).map_err(|e| core.in_array(e))
         }
 
         /// Sets the threads that decode and encode chunks.

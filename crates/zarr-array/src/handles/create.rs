@@ -91,7 +91,7 @@ impl CreateOptions {
     ) -> ArrayResult<Array> {
         let prefix = Prefix::of_node(path)?;
         let path = prefix.node_path();
-        self.resolve(storage, prefix, meta.clone(), registry).map_err(|e| e.in_array(&path))
+        self.resolve(storage, prefix, meta.clone(), registry).map_err(|e| e.in_array(&path, storage))
     }
 
     /// Returns the handle of a new array.
@@ -127,7 +127,7 @@ impl CreateOptions {
         meta: ArrayMeta,
         registry: &'a Registry,
     ) -> BoxFuture<'a, ArrayResult<Array>> {
-        let path = prefix.node_path();
+        let (path, at) = (prefix.node_path(), storage.clone());
         let made = async move {
             let node = NodeMeta::Array(meta.clone());
             let array = self.resolve(&storage, prefix.clone(), meta, registry)?;
@@ -148,7 +148,7 @@ impl CreateOptions {
             };
             Ok(array.with_consolidated(how.consolidated))
         };
-        Box::pin(async move { made.await.map_err(|e: ArrayError| e.in_array(&path)) })
+        Box::pin(async move { made.await.map_err(|e: ArrayError| e.in_array(&path, &at)) })
     }
 }
 
@@ -224,7 +224,7 @@ impl Array {
         let array = options.checked(storage, path, meta, registry)?;
         match options.takes_chunks {
             true => Ok(()),
-            false => array.check_unoccupied().await.map_err(|e| e.in_array(array.path())),
+            false => array.check_unoccupied().await.map_err(|e| array.core.in_array(e)),
         }
     }
 

@@ -111,7 +111,7 @@ impl Array {
                 let message = format!(
                     "the selection touches {chunks} chunks, at most {MOST} are examined: explain a smaller selection"
                 );
-                return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message).in_array(self.path()));
+                return Err(self.core.in_array(ArrayError::new(ArrayErrorKind::LimitExceeded, message)));
             }
             let mut sum = Explanation {
                 chunks,
@@ -123,7 +123,7 @@ impl Array {
             let cells = (0..chunks).map(|number| core.explain_cell(&target.plan, number));
             let mut cells = stream::iter(cells).buffered(most);
             while let Some(one) = cells.next().await {
-                let one = one.map_err(|e| e.in_array(self.path()))?;
+                let one = one.map_err(|e| self.core.in_array(e))?;
                 largest = largest.max(one.bytes.saturating_add(one.peak_memory));
                 sum.add(&one);
             }
@@ -147,7 +147,7 @@ impl Array {
             let listed = self.core.inner_chunks_of(chunk.clone(), &shape, &key).await;
             listed.map_err(|e| e.in_chunk(&chunk, &key))
         };
-        listed.await.map_err(|e: ArrayError| e.in_array(self.path()))
+        listed.await.map_err(|e: ArrayError| self.core.in_array(e))
     }
 }
 

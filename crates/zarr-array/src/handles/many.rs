@@ -30,7 +30,7 @@ impl Array {
         selections: impl IntoIterator<Item = S>,
     ) -> ArrayResult<Vec<NdVec<T>>> {
         let core = &self.core;
-        check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+        check_element::<T>(&core.data_type).map_err(|e| core.in_array(e))?;
         let (mut selected, mut forms) = (Vec::new(), Vec::new());
         for selection in selections {
             let Target { plan, orders, full, kept, places } = Target::new(core, &selection.into())?;
@@ -44,6 +44,6 @@ impl Array {
             });
             values.collect::<ArrayResult<Vec<_>>>()
         };
-        read.await.map_err(|e: ArrayError| e.in_array(&core.path))
+        read.await.map_err(|e: ArrayError| core.in_array(e))
     }
 }

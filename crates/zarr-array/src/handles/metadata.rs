@@ -33,7 +33,7 @@ impl Array {
             Ok(())
         });
         let edited = edited.await;
-        edited.map_err(|e| e.in_array(self.path()))
+        edited.map_err(|e| self.core.in_array(e))
     }
 
     /// Sets one attribute to any serializable value and keeps the others.
@@ -48,7 +48,7 @@ impl Array {
     /// # Errors
     /// As [`edit_attributes`](Self::edit_attributes), and when `value` cannot be written as JSON.
     pub async fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> ArrayResult<()> {
-        let value = Value::serialize(value).map_err(|e| ArrayError::from(e).in_array(self.path()))?;
+        let value = Value::serialize(value).map_err(|e| self.core.in_array(e))?;
         self.edit_attributes(|attributes| attributes.set(name, &value)).await
     }
 

@@ -101,7 +101,7 @@ impl OpenOptions {
                     }
                 }
             };
-            opened.await.map_err(|e| e.in_array(&path))
+            opened.await.map_err(|e| e.in_array(&path, &storage))
         })
     }
 
@@ -116,8 +116,8 @@ impl OpenOptions {
     ) -> ArrayResult<Array> {
         let path = prefix.node_path();
         let document = meta.format().array_document().as_str();
-        let resolved = self.resolve(storage, prefix, meta, registry, diagnostics);
-        resolved.map_err(|e| e.in_document(document).in_array(&path))
+        let resolved = self.resolve(storage.clone(), prefix, meta, registry, diagnostics);
+        resolved.map_err(|e| e.in_document(document).in_array(&path, &storage))
     }
 
     /// Resolves metadata against a registry and returns a handle.

@@ -62,7 +62,7 @@ impl Array {
     /// [`Conflict`](ArrayErrorKind::Conflict) if a part of the range is outside of the array now, or the array is gone; and
     /// those of the store.
     pub async fn check_extended(&self, axis: usize, range: &Range<u64>) -> ArrayResult<()> {
-        self.check_inside(axis, range).await.map_err(|e| e.in_array(self.path()))
+        self.check_inside(axis, range).await.map_err(|e| self.core.in_array(e))
     }
 
     pub(crate) async fn check_inside(&self, axis: usize, range: &Range<u64>) -> ArrayResult<()> {

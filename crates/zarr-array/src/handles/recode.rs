@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_traits::codec::{ArrayArrayCodec, Repr};
 use zarr_traits::{DataType, FillValue};
 
-use crate::error::{ArrayError, ArrayResult};
+use crate::error::ArrayResult;
 use crate::handles::array::Array;
 use crate::io::chunk_cache::Decoded;
 
@@ -49,7 +49,7 @@ impl Array {
         let repr = Repr::new(data_type.clone(), fill.clone(), self.core.shape.len());
         let fill_element = repr.fill_element();
         let chain = self.core.chain.after(name, repr, codec);
-        let chain = chain.map_err(|e| ArrayError::from(e).in_array(&self.core.path))?;
+        let chain = chain.map_err(|e| self.core.in_array(e))?;
         let mut array = self.clone();
         let core = array.core_mut();
         (core.size, core.chain) = (data_type.memory_size(), Arc::new(chain));

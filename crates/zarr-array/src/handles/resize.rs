@@ -85,7 +85,6 @@ impl Array {
     /// value, the array is not changed. If a chunk cannot be encoded or stored, the array is already longer. After
     /// [`Uncertain`](ArrayErrorKind::Uncertain) the array may be longer, and none of the values is written.
     pub async fn append<T: WriteElement>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
-        let path = self.path().to_owned();
         let appended = async {
             // Checked first: values that cannot be written must not change the array.
             check_element::<T>(&self.core.data_type)?;
@@ -109,7 +108,7 @@ impl Array {
             write::write_input(&Arc::new(core), target, input, heap).await?;
             self.check_inside(axis, &range).await
         };
-        appended.await.map_err(|e: ArrayError| e.in_array(&path))
+        appended.await.map_err(|e: ArrayError| self.core.in_array(e))
     }
 
     /// Lengthens dimension `axis` by `length`, and returns the range that is reserved for this writer. Threads and
@@ -121,7 +120,7 @@ impl Array {
         let mut lengths = self.shape().to_vec();
         lengths.get_mut(axis).into_iter().for_each(|of| *of = length);
         let extended = self.lengthen(axis, lengths).await;
-        extended.map_err(|e| e.in_array(self.path()))
+        extended.map_err(|e| self.core.in_array(e))
     }
 
     /// Stores a shape that is longer along `axis` by the length of values of the shape `values`. Returns the range that is
@@ -161,7 +160,7 @@ impl Array {
             core.beside = true;
             Ok(Self { core: core.into(), meta: new.meta, ..self.clone() })
         };
-        changed().map_err(|e: ArrayError| e.in_array(self.path()))
+        changed().map_err(|e: ArrayError| self.core.in_array(e))
     }
 
     /// Stores the shape of this handle, if the stored shape is `old`. Deletes nothing. If the shape of this handle is
@@ -179,11 +178,10 @@ impl Array {
             }
             Ok(meta.resize(new.shape(), &new.registry, &new.core.limits)?)
         });
-        stored.await.map_err(|e| e.in_array(new.path()))
+        stored.await.map_err(|e| new.core.in_array(e))
     }
 
     async fn change_shape(&mut self, shape: &[u64], cut: CutElements) -> ArrayResult<()> {
-        let path = self.path().to_owned();
         let changed = async {
             let old = self.clone();
             let mut outside = None;
@@ -205,7 +203,7 @@ impl Array {
                 None => Ok(()),
             }
         };
-        changed.await.map_err(|e: ArrayError| e.in_array(&path))
+        changed.await.map_err(|e: ArrayError| self.core.in_array(e))
     }
 
     /// Lengthens dimension `axis` for values of the shape `values`. Returns the range that is reserved for them.

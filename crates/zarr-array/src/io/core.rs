@@ -61,6 +61,11 @@ pub(crate) struct Core {
 }
 
 impl Core {
+    /// Adds the array and the location of its store to an error.
+    pub(crate) fn in_array(&self, e: impl Into<ArrayError>) -> ArrayError {
+        e.into().in_array(&self.path, &self.storage)
+    }
+
     pub(crate) fn place(&self) -> Place {
         Place::new(self.storage.clone(), self.gate.clone())
             .pool(self.cpu.pool().cloned())
@@ -86,7 +91,7 @@ impl Core {
             return Ok(());
         }
         let message = format!("elements of data type {} have no fixed size", self.data_type);
-        Err(ArrayError::new(ArrayErrorKind::Unsupported, message).in_array(&self.path))
+        Err(self.in_array(ArrayError::new(ArrayErrorKind::Unsupported, message)))
     }
 
     /// Returns the cache of decoded chunks, if reads use it: chunks without compression and elements of variable length are

@@ -14,7 +14,7 @@ use crate::select::Selection;
 
 /// Reads the rows of a selection.
 pub(crate) async fn read_rows(core: &Arc<Core>, selection: Selection) -> ArrayResult<Rows> {
-    struct_of(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    struct_of(&core.data_type).map_err(|e| core.in_array(e))?;
     let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
     let (bytes, _) = read_memory(core, plan, &orders, &full).await?;
     Ok(Rows::at(places, core.data_type.clone(), kept, bytes))
@@ -30,7 +30,7 @@ pub(crate) async fn write_rows(core: &Arc<Core>, selection: Selection, rows: Row
         target.check_shape(rows.shape())?;
         Ok(target)
     };
-    let target = checked().map_err(|e| e.in_array(&core.path))?;
+    let target = checked().map_err(|e| core.in_array(e))?;
     let input = Input::sized(rows.into_bytes(), core.size, &target.full)?;
     write_input(core, target, input, None).await
 }

@@ -24,7 +24,7 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) fn new(core: &Core, selection: &Selection) -> ArrayResult<Self> {
-        Self::resolve(core, selection).map_err(|e| e.in_array(&core.path))
+        Self::resolve(core, selection).map_err(|e| core.in_array(e))
     }
 
     /// Checks the shape of values or of memory.

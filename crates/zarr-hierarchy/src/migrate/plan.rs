@@ -80,7 +80,7 @@ impl MigrationPlan {
             n => format!("; and {n} more {}", if n == 1 { "node" } else { "nodes" }),
         };
         let message = format!("{obstacle:#}{others}; nothing was changed");
-        Err(HierarchyError::new(obstacle.kind(), message).at(&first.path))
+        Err(HierarchyError::new(obstacle.kind(), message).at(&self.storage, &first.path))
     }
 
     /// Carries out the plan and calls `done` after each step.

@@ -59,8 +59,8 @@ impl RemoveOptions {
         format: Format,
     ) -> HierarchyResult<MigrationPlan> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        let planned = self.plan_at(storage, &prefix, format).await;
-        planned.map_err(|e| e.at(&prefix.node_path()))
+        let planned = self.plan_at(storage.clone(), &prefix, format).await;
+        planned.map_err(|e| e.at(&storage, &prefix.node_path()))
     }
 
     async fn plan_at(

@@ -90,7 +90,7 @@ impl Stages {
             }
             written = !deletes;
             let steps = stage.iter().map(async |step| {
-                step.take(storage).await.map_err(|e| e.at(&step.key().parent().node_path()))?;
+                step.take(storage).await.map_err(|e| e.at(storage, &step.key().parent().node_path()))?;
                 done(step);
                 Ok::<_, HierarchyError>(())
             });

@@ -258,6 +258,10 @@ impl Store for Transaction {
         capabilities
     }
 
+    fn location(&self) -> Option<String> {
+        self.below.location().map(str::to_owned)
+    }
+
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
             match op {

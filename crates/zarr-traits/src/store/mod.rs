@@ -166,6 +166,11 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// The operations that this store supports.
     fn capabilities(&self) -> Capabilities;
 
+    /// Where the store is, for messages: a path, or a URL without credentials. `None`, the default, if it has no name.
+    fn location(&self) -> Option<String> {
+        None
+    }
+
     /// Performs one operation.
     ///
     /// # Errors

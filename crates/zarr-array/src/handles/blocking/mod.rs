@@ -26,7 +26,7 @@ use crate::element::any::AnyArray;
 use crate::element::borrowed::{ArrayMemory, ArrayValues};
 use crate::element::rows::Rows;
 use crate::element::{Element, WriteElement};
-use crate::error::{ArrayError, ArrayResult};
+use crate::error::ArrayResult;
 use crate::handles::common::common_methods;
 use crate::handles::explain::{Explanation, InnerChunk};
 use crate::handles::resize::CutElements;

@@ -32,7 +32,7 @@ impl Array {
             let loaded = core.load(&key, &shape, ReadVersion::Any, None).await;
             loaded.map_err(|e| e.in_chunk(&index, &key))
         };
-        let loaded = read.await.map_err(|e| e.in_array(self.path()))?;
+        let loaded = read.await.map_err(|e| self.core.in_array(e))?;
         Ok(loaded.map(|(loaded, _)| loaded.into_bytes().0))
     }
 
@@ -58,7 +58,7 @@ impl Array {
             };
             stored.await.map_err(|e| e.in_chunk(&index, &key))
         };
-        written.await.map_err(|e| e.in_array(self.path()))
+        written.await.map_err(|e| self.core.in_array(e))
     }
 
     /// Decodes `object` as the chunk at `index` of the chunk grid would be decoded, with its part outside of the array,
@@ -76,10 +76,10 @@ impl Array {
             let in_chunk = |e: ArrayError| e.in_chunk(&index, &key);
             let mut check = core.check_object(&core.full_shape(&index), object).map_err(in_chunk)?;
             let broken = check.broken.drain(..);
-            check.broken = broken.map(|(at, e)| (at, in_chunk(e).in_array(self.path()))).collect();
+            check.broken = broken.map(|(at, e)| (at, self.core.in_array(in_chunk(e)))).collect();
             Ok(check)
         };
-        checked().map_err(|e: ArrayError| e.in_array(self.path()))
+        checked().map_err(|e: ArrayError| self.core.in_array(e))
     }
 
     /// Returns the bytes of an inner chunk as they are in its shard, encoded by the inner codecs. `None` if the inner
@@ -96,7 +96,7 @@ impl Array {
             let key = core.key(&inner.chunk)?;
             core.encoded_inner(&inner, &key).await.map_err(|e| e.in_chunk(&inner.chunk, &key))
         };
-        read.await.map_err(|e: ArrayError| e.in_array(self.path()))
+        read.await.map_err(|e: ArrayError| self.core.in_array(e))
     }
 
     /// Stores an encoded inner chunk in its shard, after decoding it. The other inner chunks keep their bytes. Like a
@@ -107,7 +107,7 @@ impl Array {
     /// [`write`](Self::write).
     pub async fn write_encoded_inner_chunk(&self, index: &[u64], bytes: impl Into<Bytes>) -> ArrayResult<()> {
         let region = self.core.find_inner(index).and_then(|_| self.core.inner_chunk(index));
-        let region = region.map_err(|e| e.in_array(self.path()))?;
+        let region = region.map_err(|e| self.core.in_array(e))?;
         write::write_encoded(&self.core, &Selection::from(&region), bytes.into()).await
     }
 }

@@ -44,7 +44,7 @@ impl Array {
         let core = &*self.core;
         let mut stored = Vec::new();
         let listed = core.each_stored(|chunk| stored.push(chunk));
-        listed.await.map_err(|e| ArrayError::from(e).in_array(self.path()))?;
+        listed.await.map_err(|e| self.core.in_array(e))?;
         stored.sort_unstable_by(|a, b| a.chunk.index().cmp(b.chunk.index()));
         Ok(stored)
     }
@@ -73,7 +73,7 @@ impl Array {
             let sum = info.stored_bytes.zip(stored.size);
             info.stored_bytes = sum.map(|(sum, size)| sum.saturating_add(size));
         });
-        listed.await.map_err(|e| ArrayError::from(e).in_array(self.path()))?;
+        listed.await.map_err(|e| self.core.in_array(e))?;
         Ok(info)
     }
 
@@ -85,7 +85,7 @@ impl Array {
     pub async fn stored_chunk_size(&self, index: &[u64]) -> ArrayResult<Option<u64>> {
         let core = &*self.core;
         let size = async { Ok(core.storage.size(&core.key_inside(index)?).await?) };
-        size.await.map_err(|e: ArrayError| e.in_array(self.path()))
+        size.await.map_err(|e: ArrayError| self.core.in_array(e))
     }
 
     /// Deletes the object of the chunk at `index` of the chunk grid, if it is stored. Its elements then read as the
@@ -102,7 +102,7 @@ impl Array {
             core.indexes.forget(&index.into());
             erased.map_err(ArrayError::from).map_err(|e| e.in_chunk(&index.into(), &key))
         };
-        erased.await.map_err(|e| e.in_array(self.path()))
+        erased.await.map_err(|e| self.core.in_array(e))
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn fill(reader: &Reader<'_>, mut dst: Destination<'_>) -> ArrayResult
         read.map_err(|e| core.locate(&cell.chunk, e))
     });
     scratches.give(scratch);
-    done.map_err(|e| e.in_array(&core.path))
+    done.map_err(|e| core.in_array(e))
 }
 
 /// Reads the selected part of one chunk.

@@ -31,11 +31,11 @@ pub(crate) type Selected = (Plan, Orders, Dims);
 
 /// Reads into new memory.
 pub(crate) async fn read<T: Element>(core: &Arc<Core>, selection: Selection) -> ArrayResult<NdVec<T>> {
-    check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    check_element::<T>(&core.data_type).map_err(|e| core.in_array(e))?;
     let Target { plan, orders, full, places, kept } = Target::new(core, &selection)?;
     let (memory, heap) = read_memory(core, plan, &orders, &full).await?;
     let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
-    elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
+    elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| core.in_array(e))
 }
 
 /// Reads the elements of a selection of shape `full` as memory, without converting them, and the heap of their
@@ -46,9 +46,8 @@ pub(crate) async fn read_memory<M: Plain>(
     orders: &Orders,
     full: &[u64],
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
-    let fresh = |shape: &[u64]| {
-        fresh::<M>(shape, core.size, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))
-    };
+    let fresh =
+        |shape: &[u64]| fresh::<M>(shape, core.size, core.limits.result_bytes).map_err(|e| core.in_array(e));
     // Fails before anything is read if the result exceeds the limits.
     let mut ordered = if orders.are_same() { Vec::new() } else { fresh(full)? };
     let shape = plan.shape();
@@ -108,9 +107,9 @@ pub(crate) async fn read_owned<T: Element>(
     values: NdVec<T>,
 ) -> ArrayResult<NdVec<T>> {
     let target = Target::new(core, &selection)?;
-    target.check_shape(values.shape()).map_err(|e| e.in_array(&core.path))?;
+    target.check_shape(values.shape()).map_err(|e| core.in_array(e))?;
     let Target { plan, orders, full, kept, places } = target;
-    check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    check_element::<T>(&core.data_type).map_err(|e| core.in_array(e))?;
     if !orders.are_same() {
         return read(core, selection).await;
     }
@@ -119,7 +118,7 @@ pub(crate) async fn read_owned<T: Element>(
     };
     let (memory, heap) = fill_owned(core, plan, memory, &full, false).await?;
     let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
-    elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
+    elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| core.in_array(e))
 }
 
 /// Reads into borrowed memory, which only a blocking caller can lend.
@@ -129,9 +128,9 @@ pub(crate) fn read_into_view<T: Element>(
     mut memory: ViewMut<'_, T>,
     has_shape: bool,
 ) -> ArrayResult<()> {
-    check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    check_element::<T>(&core.data_type).map_err(|e| core.in_array(e))?;
     let target = Target::new(core, &selection)?;
-    target.check_lent(memory.shape(), has_shape).map_err(|e| e.in_array(&core.path))?;
+    target.check_lent(memory.shape(), has_shape).map_err(|e| core.in_array(e))?;
     let Target { plan, orders, full, .. } = target;
     if orders.are_same()
         && size_of::<T::Memory>() == core.size
@@ -175,7 +174,7 @@ type Filled = (OneOrMany<Output>, Option<Arc<Heap>>);
 fn fill(read: Read) -> BoxFuture<'static, ArrayResult<Filled>> {
     Box::pin(async move {
         let (place, read) = (read.core.place(), Arc::new(read));
-        run(&read, &place).await.map_err(|e| e.in_array(&read.core.path))?;
+        run(&read, &place).await.map_err(|e| read.core.in_array(e))?;
         match Arc::into_inner(read) {
             Some(Read { outputs, heap, .. }) => Ok((outputs, heap)),
             None => unreachable!("a finished task has one owner"),

@@ -12,7 +12,7 @@ use zarr_traits::{BoxFuture, Bytes, Version, block_on, heap::Heap};
 
 use crate::element::WriteElement;
 use crate::element::check::check_element;
-use crate::error::{ArrayError, ArrayResult};
+use crate::error::ArrayResult;
 use crate::io::core::Core;
 use crate::io::target::Target;
 use crate::select::{Along, Selection};
@@ -36,11 +36,11 @@ pub(crate) async fn write<T: WriteElement>(
     selection: Selection,
     values: NdVec<T>,
 ) -> ArrayResult<()> {
-    check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    check_element::<T>(&core.data_type).map_err(|e| core.in_array(e))?;
     let target = Target::new(core, &selection)?;
-    target.check_shape(values.shape()).map_err(|e| e.in_array(&core.path))?;
+    target.check_shape(values.shape()).map_err(|e| core.in_array(e))?;
     let ready = ready(core, &target.places, values.into_vec());
-    let (input, heap) = ready.map_err(|e| e.in_array(&core.path))?;
+    let (input, heap) = ready.map_err(|e| core.in_array(e))?;
     write_input(core, target, input, heap).await
 }
 
@@ -51,9 +51,9 @@ pub(crate) fn write_view<T: WriteElement>(
     elements: View<'_, T>,
     has_shape: bool,
 ) -> ArrayResult<()> {
-    check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    check_element::<T>(&core.data_type).map_err(|e| core.in_array(e))?;
     let target = Target::new(core, selection)?;
-    target.check_lent(elements.shape(), has_shape).map_err(|e| e.in_array(&core.path))?;
+    target.check_lent(elements.shape(), has_shape).map_err(|e| core.in_array(e))?;
     let full = target.full.clone();
     let heap = core.heap(u64::MAX);
     if let Some(plain) = T::plain(elements.clone(), &core.data_type)
@@ -64,7 +64,7 @@ pub(crate) fn write_view<T: WriteElement>(
     }
     let values = elements.elements();
     let memory = T::as_memory(&values, &core.form(heap.as_deref(), &target.places));
-    let memory = memory.map_err(|e| e.in_array(&core.path))?.into_owned();
+    let memory = memory.map_err(|e| core.in_array(e))?.into_owned();
     let input = Input::sized(memory, core.size, &full)?;
     block_on(write_input(core, target, input, heap))
 }
@@ -77,8 +77,7 @@ pub(crate) async fn write_bytes(
 ) -> ArrayResult<()> {
     core.check_fixed()?;
     let target = Target::new(core, &selection)?;
-    let input =
-        Input::held(bytes, core.size, &target.full).map_err(|e| ArrayError::from(e).in_array(&core.path))?;
+    let input = Input::held(bytes, core.size, &target.full).map_err(|e| core.in_array(e))?;
     write_input(core, target, input, None).await
 }
 
@@ -126,7 +125,7 @@ fn write_task(
     version: Option<Version>,
 ) -> BoxFuture<'_, ArrayResult<()>> {
     Box::pin(async move {
-        core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
+        core.chain.check_writable().map_err(|e| core.in_array(e))?;
         let place = core.place();
         let input = match target.orders.are_same() {
             true => input,
@@ -134,6 +133,6 @@ fn write_task(
         };
         let (of, plan) = (core.clone(), target.plan);
         let write = Write { core: of, plan, input, encoded, heap, version, taken: Mutex::default() };
-        run(&Arc::new(write), &place).await.map_err(|e| e.in_array(&core.path))
+        run(&Arc::new(write), &place).await.map_err(|e| core.in_array(e))
     })
 }

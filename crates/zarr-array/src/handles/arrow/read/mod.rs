@@ -27,10 +27,10 @@ pub(super) async fn read(core: &Arc<Core>, selection: Selection) -> ArrayResult<
     let data_type = &core.data_type;
     if is_struct(data_type) {
         let rows = read_rows(core, selection).await?;
-        let array = structs::read(&rows).map_err(|e| e.in_array(&core.path))?;
+        let array = structs::read(&rows).map_err(|e| core.in_array(e))?;
         return Ok((rows.shape().to_vec(), array));
     }
-    if let Some((unit, stamps)) = time_of(data_type).map_err(|e| e.in_array(&core.path))? {
+    if let Some((unit, stamps)) = time_of(data_type).map_err(|e| core.in_array(e))? {
         let (shape, steps) = read_elements::<i64>(core, selection).await?.into_parts();
         return Ok((shape, times(steps, unit, stamps)));
     }
@@ -49,13 +49,13 @@ pub(super) async fn read(core: &Arc<Core>, selection: Selection) -> ArrayResult<
     for_each_number!(number);
     let is_text = String::fits(data_type)?;
     if !is_text && !Vec::<u8>::fits(data_type)? {
-        return Err(unsupported(&data_type.to_string()).in_array(&core.path));
+        return Err(core.in_array(unsupported(&data_type.to_string())));
     }
     let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
     let (memory, heap) = read_memory(core, plan, &orders, &full).await?;
     let form = core.form(heap.as_deref(), &places);
     let read = if is_text { strings(memory, &form) } else { bytes(memory, &form) };
-    Ok((kept, read.map_err(|e| e.in_array(&core.path))?))
+    Ok((kept, read.map_err(|e| core.in_array(e))?))
 }
 
 pub(super) fn times(steps: Vec<i64>, unit: TimeUnit, stamps: bool) -> ArrayRef {

@@ -28,7 +28,7 @@ pub(super) async fn write(core: &Arc<Core>, selection: Selection, values: &dyn A
     let heap = core.heap(u64::MAX);
     let input = {
         let form = core.form(heap.as_deref(), &target.places);
-        checked(&target, values, &form).map_err(|e| e.in_array(&core.path))?
+        checked(&target, values, &form).map_err(|e| core.in_array(e))?
     };
     write_input(core, target, input, heap).await
 }
