@@ -1,12 +1,12 @@
 //! Errors as the exceptions of `zarr_rs.errors`.
 
 use std::error::Error;
-use std::io;
 
 use pyo3::prelude::*;
 use zarr_array::{ArrayError, ArrayErrorKind as Kind};
 use zarr_copy::{CopyError, CopyErrorKind};
 use zarr_hierarchy::HierarchyError;
+use zarr_traits::cause::raw_os_error;
 use zarr_traits::strided::StridedError;
 use zarr_traits::{Storage, StoreError};
 
@@ -84,14 +84,12 @@ fn exception(
 type System = (Option<i32>, Option<String>);
 
 fn system(e: &(dyn Error + 'static), place: Option<&str>, inner: Option<&ArrayError>) -> System {
-    let store = cause::<StoreError>(e);
-    let io = cause::<io::Error>(e).and_then(io::Error::raw_os_error);
-    let key = inner.and_then(ArrayError::key).or(store.and_then(StoreError::key));
+    let key = inner.and_then(ArrayError::key).or(cause::<StoreError>(e).and_then(StoreError::key));
     let place = place.map(|place| match key {
         Some(key) => format!("{}/{key}", place.trim_end_matches('/')),
         None => place.to_owned(),
     });
-    (store.and_then(StoreError::raw_os_error).or(io), place)
+    (raw_os_error(e), place)
 }
 
 fn of_kind(

@@ -5,7 +5,7 @@ use std::error::Error;
 use zarr_engine::run::Stop;
 use zarr_meta::{MetaError, MetaErrorKind};
 use zarr_strided::{Dims, StridedError};
-use zarr_traits::cause::Cause;
+use zarr_traits::cause::{Cause, raw_os_error};
 use zarr_traits::{CodecError, CodecErrorKind, Key, Storage, StoreError, StoreErrorKind, chain};
 
 /// The kind of an error, which tells what the caller can do.
@@ -36,7 +36,7 @@ pub enum ArrayErrorKind {
     #[error("stored bytes do not match their checksum")]
     Checksum,
     /// The array uses an extension that the registry does not know.
-    #[error("an extension is not registered")]
+    #[error("the array uses an unknown extension")]
     UnknownExtension,
     /// A limit is exceeded: a size in [`Limits`](crate::Limits), or memory.
     #[error("a limit is exceeded")]
@@ -57,9 +57,8 @@ pub enum ArrayErrorKind {
     /// The call was cancelled by [`Progress::cancel`](crate::Progress::cancel).
     #[error("the call was cancelled")]
     Cancelled,
-    /// Any other failure of input or output, such as a full disk. The [`StoreError`] among the sources has the
-    /// [number of the system](StoreError::raw_os_error).
-    #[error("input or output failed")]
+    /// Any other failure of input or output, such as a full disk: [`ArrayError::raw_os_error`] tells which.
+    #[error("the store failed")]
     Io,
     /// A codec panicked: a defect of that codec.
     #[error("a codec panicked")]
@@ -182,6 +181,11 @@ impl ArrayError {
     /// The location of the store without credentials, such as `s3://bucket/x.zarr`, if it is known.
     pub fn location(&self) -> Option<&str> {
         self.inner.location.as_deref()
+    }
+
+    /// The number of the error of the operating system that caused this one, such as `ENOSPC` for a full disk, if any.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        raw_os_error(self)
     }
 
     /// The grid index of the chunk, if the error is about one.

@@ -16,7 +16,7 @@ pub enum MetaErrorKind {
     #[error("the document is not JSON")]
     Syntax,
     /// A JSON text that is not valid Zarr metadata.
-    #[error("the metadata is invalid")]
+    #[error("the document is invalid")]
     Invalid,
     /// A deviation that a tolerant reader accepts, reported to a [`Strict`](crate::Strict) sink.
     #[error("the metadata deviates from the format")]
@@ -25,13 +25,13 @@ pub enum MetaErrorKind {
     #[error("the format is not supported")]
     Unsupported,
     /// A data type, chunk grid, key encoding, codec or storage transformer that the registry does not know.
-    #[error("an extension is not registered")]
+    #[error("an extension of the document is not registered")]
     UnknownExtension,
     /// The document is valid, but exceeds a limit that the caller has set.
-    #[error("a limit is exceeded")]
+    #[error("a limit on documents is exceeded")]
     LimitExceeded,
     /// The call itself is wrong, for example an illegal name or a builder without a required value.
-    #[error("the call is wrong")]
+    #[error("an argument is invalid")]
     InvalidArgument,
 }
 

@@ -6,6 +6,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::iter;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -75,6 +76,24 @@ pub fn write(
     let parts = [place.to_owned(), own].into_iter().chain(causes);
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     f.write_str(&parts.join(": "))
+}
+
+/// Returns the number of the error of the operating system among an error and its causes, such as `ENOSPC` for a full disk,
+/// if there is one.
+pub fn raw_os_error(e: &(dyn Error + 'static)) -> Option<i32> {
+    let mut cause = Some(e);
+    while let Some(e) = cause {
+        let io = e.downcast_ref::<io::Error>();
+        if let Some(number) = io.and_then(io::Error::raw_os_error) {
+            return Some(number);
+        }
+        // An `io::Error` has the source of the error that it wraps, not that error.
+        cause = match io.and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => e.source(),
+        };
+    }
+    None
 }
 
 /// Implements `Display` with [`write`](crate::cause::write), and `Debug` as the kind and the whole chain: a `main` that

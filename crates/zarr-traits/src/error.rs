@@ -6,7 +6,7 @@ use std::io;
 
 use zarr_strided::StridedError;
 
-use crate::cause::Cause;
+use crate::cause::{Cause, raw_os_error};
 use crate::chain;
 use crate::point::ExtensionPoint;
 
@@ -18,7 +18,7 @@ pub enum StoreErrorKind {
     #[error("the store does not support this")]
     Unsupported,
     /// The call is wrong: an illegal key, a buffer of the wrong size.
-    #[error("the call is wrong")]
+    #[error("the request is invalid")]
     InvalidArgument,
     /// The object is no longer the requested version; read again.
     #[error("the object was changed")]
@@ -30,10 +30,10 @@ pub enum StoreErrorKind {
         size: u64,
     },
     /// A write may or may not have been applied, or is visible but may not be durable.
-    #[error("the write may or may not have been applied")]
+    #[error("the outcome of the write is unknown")]
     Uncertain,
     /// The store refuses the operation: no permission, a read-only medium.
-    #[error("the store refuses this")]
+    #[error("permission is denied")]
     PermissionDenied,
     /// The answer has more bytes than the caller accepts.
     #[error("the answer has more bytes than accepted")]
@@ -42,13 +42,13 @@ pub enum StoreErrorKind {
         size: Option<u64>,
     },
     /// A limit of this process or of the store is exceeded: a size or memory.
-    #[error("a limit is exceeded")]
+    #[error("a limit of the store is exceeded")]
     LimitExceeded,
     /// Stored bytes are damaged: an archive is not one, or a member does not match its checksum.
-    #[error("stored bytes are damaged")]
+    #[error("the store is damaged")]
     Corrupt,
     /// The service is busy or down, or the connection broke. Nothing was applied. The same call may succeed later.
-    #[error("the store is unavailable")]
+    #[error("the service is unavailable")]
     Unavailable,
     /// Any other input or output error, such as a full disk: [`StoreError::raw_os_error`] tells which.
     #[error("input or output failed")]
@@ -107,19 +107,7 @@ impl StoreError {
 
     /// The number of the error of the operating system that caused this one, such as `ENOSPC` for a full disk, if any.
     pub fn raw_os_error(&self) -> Option<i32> {
-        let mut cause = self.source();
-        while let Some(e) = cause {
-            let io = e.downcast_ref::<io::Error>();
-            if let Some(number) = io.and_then(io::Error::raw_os_error) {
-                return Some(number);
-            }
-            // An `io::Error` has the source of the error that it wraps, not that error.
-            cause = match io.and_then(io::Error::get_ref) {
-                Some(wrapped) => Some(wrapped),
-                None => e.source(),
-            };
-        }
-        None
+        raw_os_error(self)
     }
 }
 
@@ -164,10 +152,10 @@ pub enum CodecErrorKind {
     #[error("an extension is not registered")]
     UnknownExtension,
     /// The call is wrong: shapes or sizes do not match.
-    #[error("the call is wrong")]
+    #[error("an argument of the codec is invalid")]
     InvalidArgument,
     /// A limit is exceeded.
-    #[error("a limit is exceeded")]
+    #[error("a limit of the codec is exceeded")]
     LimitExceeded,
     /// An element cannot be encoded: it is out of range or not representable.
     #[error("an element cannot be encoded")]
