@@ -238,7 +238,7 @@ fn both_builders_take_the_same_data_types_and_fill_values() {
         ("|O", "use \"string\" or \"bytes\""),
         ("float15", "format 2 has no dtype for the data type \"float15\""),
     ] {
-        let error = ArrayMeta::builder_v2([4], given).chunks([2]).build().unwrap_err().to_string();
+        let error = format!("{:#}", ArrayMeta::builder_v2([4], given).chunks([2]).build().unwrap_err());
         assert!(error.contains("\"/data_type\"") && error.contains(part), "{given}: {error}");
     }
     // Format 3 has no type strings, and names the data type that they mean.

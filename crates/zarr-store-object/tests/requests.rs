@@ -75,7 +75,7 @@ fn the_time_of_an_operation_is_the_given_one() {
                 assert_eq!(read.unwrap().unwrap(), "value", "{what}");
                 return;
             }
-            let message = read.unwrap_err().to_string();
+            let message = format!("{:#}", read.unwrap_err());
             assert!(message.contains("no bytes were received for"), "{what}");
             assert!(retries > 0 || message.contains("for 1.0 s"), "{what}");
             // A pause that would end too late is not begun.

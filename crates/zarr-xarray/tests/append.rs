@@ -273,7 +273,7 @@ fn an_encoding_that_differs_from_the_stored_one_is_refused_by_name() {
         more = more.variable(variable, new.encoding(encoding));
         let error = open(&storage).append("time", more).unwrap_err();
         assert_eq!(error.kind(), XarrayErrorKind::Invalid, "{error}");
-        let text = error.to_string();
+        let text = format!("{error:#}");
         assert!(text.contains("its stored encoding is kept") && text.contains(name), "{name}: {text}");
     };
     refused("t", packed().data_type(NumberType::Int32), "data_type is int16, and int32 is given");

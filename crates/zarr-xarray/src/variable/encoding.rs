@@ -127,7 +127,7 @@ impl Variable {
 
     /// Checks that an array like the stored one, with one setting as given, has the same chunks.
     fn check_built(&self, name: &str, given: &dyn Debug, builder: ArrayBuilder) -> XarrayResult<()> {
-        let refused = |error: zarr_meta::MetaError| XarrayError::invalid(format!("{name}: {error}"));
+        let refused = |error: zarr_meta::MetaError| XarrayError::invalid(format!("{name}: {error:#}"));
         let built: ArrayMeta = builder.build().map_err(refused)?;
         let registry = self.shared.group.registry();
         match built.has_same_chunks(&self.stored.meta, registry, &Limits::default()).map_err(refused)? {
