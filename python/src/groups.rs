@@ -282,7 +282,7 @@ impl NewArray {
         let (limits, registry, value) = (limits(), registry()?, parse(&self.data_type)?);
         let extension =
             if self.is_dtype { of_dtype(&value)? } else { Extension::parse(&value, &mut Ignore)? };
-        let found = registry.data_type(&extension.to_spec()?, &Context::new(registry, &limits));
+        let found = registry.data_type(&extension.to_spec(), &Context::new(registry, &limits));
         Ok(found.map_err(ArrayError::from)?.0)
     }
 }

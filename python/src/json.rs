@@ -41,7 +41,7 @@ impl Changes {
 }
 
 pub(crate) fn parse(text: &str) -> MetaResult<Value> {
-    Value::parse(text)
+    Ok(Value::parse(text)?)
 }
 
 /// Returns the exception of an error of a document.

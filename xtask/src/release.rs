@@ -117,7 +117,12 @@ mod tests {
             published: true,
             dependencies: needs
                 .iter()
-                .map(|name| Dependency { name: (*name).to_owned(), kind: Kind::Dev, optional: false })
+                .map(|name| Dependency {
+                    name: (*name).to_owned(),
+                    kind: Kind::Dev,
+                    optional: false,
+                    features: Vec::new(),
+                })
                 .collect(),
             ..Package::default()
         };

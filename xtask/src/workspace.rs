@@ -22,6 +22,8 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) optional: bool,
+    /// The features that it enables.
+    pub(crate) features: Vec<String>,
 }
 
 /// A package of this workspace.
@@ -131,7 +133,13 @@ fn package(value: &Value) -> Option<Package> {
             Some("build") => Kind::Build,
             _ => Kind::Normal,
         };
-        Some(Dependency { name: d["name"].as_str()?.to_owned(), kind, optional: d["optional"].as_bool()? })
+        let features = d["features"].as_array()?.iter().filter_map(Value::as_str);
+        Some(Dependency {
+            name: d["name"].as_str()?.to_owned(),
+            kind,
+            optional: d["optional"].as_bool()?,
+            features: features.map(str::to_owned).collect(),
+        })
     });
     let targets = value["targets"].as_array()?;
     let is = |target: &Value, kinds: &[&str]| {

@@ -6,10 +6,10 @@
 use std::error::Error;
 use std::path::Path;
 
-use serde_json::{Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
 use zarr_array::traits::Limits;
+use zarr_array::traits::json::{Value, json};
 use zarr_array::{InnerOrder, Storage, meta, standard};
 use zarr_store_fs::FsStore;
 

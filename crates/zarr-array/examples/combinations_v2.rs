@@ -7,10 +7,10 @@
 use std::error::Error;
 use std::path::Path;
 
-use serde_json::{Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::meta::{ArrayMeta, Ignore};
 use zarr_array::traits::Limits;
+use zarr_array::traits::json::{Value, json};
 use zarr_array::{DataType, Storage, standard};
 use zarr_store_fs::FsStore;
 
@@ -18,7 +18,7 @@ use zarr_store_fs::FsStore;
 type Combination = (Value, usize, Vec<u64>, Vec<u64>, &'static str, &'static str, Value, Value, Value);
 
 fn combinations() -> Vec<Combination> {
-    let none = || Value::Null;
+    let none = || Value::null();
     let zlib = || json!({"id": "zlib", "level": 1});
     let gzip = || json!({"id": "gzip", "level": 1});
     let bz2 = || json!({"id": "bz2", "level": 1});
@@ -123,7 +123,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if *array.data_type() == DataType::String {
             let words: Vec<String> = (0..elements).map(|k| "é漢x".repeat(k % 4)).collect();
             array.write(.., &words[..])?;
-            std::fs::write(folder.join(format!("{name}.json")), serde_json::to_string(&words)?)?;
+            std::fs::write(folder.join(format!("{name}.json")), json!(words).to_string())?;
             continue;
         }
         let values: Vec<u8> = (0..elements).flat_map(|k| element(&kind, size, k)).collect();

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use zarr_engine::run::Stop;
+use zarr_meta::json::JsonError;
 use zarr_meta::{MetaError, MetaErrorKind};
 use zarr_strided::{Dims, StridedError};
 use zarr_traits::cause::{Cause, raw_os_error};
@@ -249,6 +250,12 @@ impl From<Stop> for ArrayError {
             _ => ArrayErrorKind::Panic,
         };
         Self::new(kind, stop.to_string())
+    }
+}
+
+impl From<JsonError> for ArrayError {
+    fn from(e: JsonError) -> Self {
+        MetaError::from(e).into()
     }
 }
 

@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument, LimitExceeded, Unsupported};
 use zarr_array::blocking::Array;
-use zarr_array::traits::serde_json::{Value, json};
+use zarr_array::traits::json::{Value, json};
 use zarr_array::{ArrayMeta, DataType, FillValue, Limits, Storage, block_on, standard};
 use zarr_conformance::instruments::Counting;
 use zarr_store::MemoryStore;
@@ -41,18 +41,18 @@ fn every_type_round_trips() {
     let raw: Vec<&[u8]> = vec![b"a\0b45678", b"\0\0\0\0\0\0\0\0"];
     let halves = [1.5, -2.0].map(half::f16::from_f32).to_vec();
     let cases: Vec<(Array, ArrayRef)> = vec![
-        (array("bool", Value::Null), Arc::new(BooleanArray::from(vec![true, false]))),
-        (array("int8", Value::Null), Arc::new(Int8Array::from(vec![-1, 2]))),
-        (array("uint16", Value::Null), Arc::new(UInt16Array::from(vec![1, 65535]))),
-        (array("int64", Value::Null), Arc::new(Int64Array::from(vec![i64::MIN, 2]))),
-        (array("float16", Value::Null), Arc::new(Float16Array::from(halves))),
-        (array("float32", Value::Null), Arc::new(Float32Array::from(vec![1.5, f32::INFINITY]))),
-        (array("string", Value::Null), Arc::new(LargeStringArray::from(vec!["é漢", ""]))),
-        (array("bytes", Value::Null), Arc::new(LargeBinaryArray::from(bytes.clone()))),
+        (array("bool", Value::null()), Arc::new(BooleanArray::from(vec![true, false]))),
+        (array("int8", Value::null()), Arc::new(Int8Array::from(vec![-1, 2]))),
+        (array("uint16", Value::null()), Arc::new(UInt16Array::from(vec![1, 65535]))),
+        (array("int64", Value::null()), Arc::new(Int64Array::from(vec![i64::MIN, 2]))),
+        (array("float16", Value::null()), Arc::new(Float16Array::from(halves))),
+        (array("float32", Value::null()), Arc::new(Float32Array::from(vec![1.5, f32::INFINITY]))),
+        (array("string", Value::null()), Arc::new(LargeStringArray::from(vec!["é漢", ""]))),
+        (array("bytes", Value::null()), Arc::new(LargeBinaryArray::from(bytes.clone()))),
         (array("fixed_length_utf32", fixed.clone()), Arc::new(LargeStringArray::from(vec!["é漢", ""]))),
         (array("null_terminated_bytes", fixed.clone()), Arc::new(LargeBinaryArray::from(bytes))),
         (array("raw_bytes", fixed), Arc::new(FixedSizeBinaryArray::try_from(raw.clone()).unwrap())),
-        (array("r64", Value::Null), Arc::new(FixedSizeBinaryArray::try_from(raw).unwrap())),
+        (array("r64", Value::null()), Arc::new(FixedSizeBinaryArray::try_from(raw).unwrap())),
         (time("datetime", "s", 1), Arc::new(TimestampSecondArray::from(vec![Some(-1), None]))),
         (time("timedelta", "ms", 1), Arc::new(DurationMillisecondArray::from(vec![None, Some(7)]))),
     ];
@@ -76,7 +76,7 @@ fn every_type_round_trips() {
 
 #[test]
 fn strings_and_bytes_are_written_from_every_layout() {
-    let array = array("string", Value::Null);
+    let array = array("string", Value::null());
     let words = vec!["", "漢字", "a string that is longer than a view holds"];
     let layouts: [ArrayRef; 3] = [
         Arc::new(StringArray::from(words.clone())),
@@ -92,7 +92,7 @@ fn strings_and_bytes_are_written_from_every_layout() {
             &LargeStringArray::from(words[1..].to_vec())
         );
     }
-    let array = self::array("bytes", Value::Null);
+    let array = self::array("bytes", Value::null());
     let blobs: Vec<&[u8]> = vec![&[0xff], &[], b"bytes that are longer than a view holds"];
     let layouts: [ArrayRef; 2] =
         [Arc::new(BinaryArray::from(blobs.clone())), Arc::new(BinaryViewArray::from(blobs.clone()))];
@@ -105,7 +105,7 @@ fn strings_and_bytes_are_written_from_every_layout() {
 #[test]
 fn values_without_an_equivalent_in_arrow_or_the_array_are_refused() {
     let invalid = |message: &str| (InvalidArgument, message.to_owned());
-    let string = array("string", Value::Null);
+    let string = array("string", Value::null());
     let words = StringArray::from(vec![Some("a"), None]);
     assert_eq!(
         refused(string.write_arrow((1, 2..), &words)),
@@ -113,15 +113,15 @@ fn values_without_an_equivalent_in_arrow_or_the_array_are_refused() {
     );
     let numbers = UInt16Array::from(vec![None, Some(1)]);
     let e = invalid("the element at [1, 2] is null, but uint16 has no null");
-    assert_eq!(refused(array("uint16", Value::Null).write_arrow((1, 2..), &numbers)), e);
+    assert_eq!(refused(array("uint16", Value::null()).write_arrow((1, 2..), &numbers)), e);
     let numbers = UInt16Array::from(vec![1, 2]);
     assert_eq!(
         refused(string.write_arrow((1, 2..), &numbers)),
         invalid("the data type is string, not UInt16")
     );
-    assert_eq!(refused(array("int16", Value::Null).write_arrow((1, 2..), &numbers)).0, InvalidArgument);
+    assert_eq!(refused(array("int16", Value::null()).write_arrow((1, 2..), &numbers)).0, InvalidArgument);
     assert_eq!(
-        refused(array("bytes", Value::Null).write_arrow((1, 2..), &StringArray::from(vec!["", ""]))).0,
+        refused(array("bytes", Value::null()).write_arrow((1, 2..), &StringArray::from(vec!["", ""]))).0,
         InvalidArgument
     );
     let long = invalid("the element at [1, 3] has 3 code points, at most 2 fit");
@@ -147,7 +147,7 @@ fn values_without_an_equivalent_in_arrow_or_the_array_are_refused() {
         InvalidArgument
     );
     let e = (Unsupported, "Arrow has no type for complex64".to_owned());
-    assert_eq!(refused(array("complex64", Value::Null).read_arrow(..)), e);
+    assert_eq!(refused(array("complex64", Value::null()).read_arrow(..)), e);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::common::{data_type, message, refused};
 use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument};
 use zarr_array::blocking::Array;
-use zarr_array::traits::serde_json::{Value, json};
+use zarr_array::traits::json::{Value, json};
 use zarr_array::{
     AnyArray, ArrayErrorKind, ArrayMeta, ArrayResult, Axis, DataType, Element, FillValue, Form, NdVec,
     SmallFloat, WriteElement, block_on, standard,
@@ -114,7 +114,8 @@ fn b40_b41_fixed_length_byte_strings_round_trip() {
     assert_eq!(written(b"a\0"), "the element at [2, 0] ends with a zero, which would be taken for padding");
     assert!(array.read::<[u8; 2]>(..).is_err() && array.read::<String>(..).is_err());
 
-    for array in [standard_array("r24", Value::Null), standard_array("raw_bytes", json!({"length_bytes": 3}))]
+    for array in
+        [standard_array("r24", Value::null()), standard_array("raw_bytes", json!({"length_bytes": 3}))]
     {
         array.write((0, ..2), &[[1, 2, 0], [0; 3]]).unwrap();
         assert_eq!(array.read::<[u8; 3]>((0, ..2)).unwrap().as_slice(), [[1, 2, 0], [0; 3]]);
@@ -137,14 +138,14 @@ fn read_into_overwrites_old_elements() {
         let read = block_on(array.into_async().read_owned((0, 1..2), memory)).unwrap();
         assert_eq!((read.as_slice(), owned.as_slice()), (&[value.clone()][..], &[value][..]), "{name}");
     }
-    over("bool", Value::Null, true, false);
-    over("int2", Value::Null, 100_i8, -2);
-    over("uint4", Value::Null, 200_u8, 15);
-    over("float6_e2m3fn", Value::Null, 0xff_u8, 0x3f);
-    over("float8_e5m2", Value::Null, SmallFloat(1.1), SmallFloat(1.0));
+    over("bool", Value::null(), true, false);
+    over("int2", Value::null(), 100_i8, -2);
+    over("uint4", Value::null(), 200_u8, 15);
+    over("float6_e2m3fn", Value::null(), 0xff_u8, 0x3f);
+    over("float8_e5m2", Value::null(), SmallFloat(1.1), SmallFloat(1.0));
     over("fixed_length_utf32", json!({"length_bytes": 4}), "too long".to_owned(), "x".to_owned());
     over("raw_bytes", json!({"length_bytes": 2}), vec![0; 9], vec![1, 2]);
-    over("int16", Value::Null, i16::MIN, 1);
+    over("int16", Value::null(), i16::MIN, 1);
 }
 
 #[cfg(all(feature = "half", feature = "num-complex"))]
@@ -154,7 +155,7 @@ fn b4_b5_b20_b21_halves_and_complex_numbers_round_trip() {
     use num_complex::Complex;
 
     fn there_and_back<T: Element + PartialEq + std::fmt::Debug>(name: &str, value: T, bytes: &[u8]) {
-        let array = standard_array(name, Value::Null);
+        let array = standard_array(name, Value::null());
         array.write((1, 2), std::slice::from_ref(&value)).unwrap();
         assert_eq!(array.read_bytes((1, 2)).unwrap().1, bytes, "{name}");
         assert_eq!(array.read::<T>((1, 2)).unwrap().into_vec(), [value], "{name}");
@@ -182,7 +183,7 @@ fn b30_bt74_upper_bits_of_small_integers_are_ignored_and_written_as_the_sign() {
         ("int2", 0x02, -2, 1, 0x01, -3),
         ("int8", 0xf7, -9, -128, 0x80, -129),
     ] {
-        let array = standard_array(name, Value::Null);
+        let array = standard_array(name, Value::null());
         array.write_bytes((0, 0), vec![stored]).unwrap();
         array.write((0, 1), &[written]).unwrap();
         assert_eq!(array.read::<i8>((0, ..2)).unwrap().into_vec(), [read, written], "{name}");
@@ -206,7 +207,7 @@ fn b30_bt74_upper_bits_of_small_integers_are_ignored_and_written_as_the_sign() {
         ("float6_e2m3fn", 0xff, 0x3f, Some(0x40)),
         ("float4_e2m1fn", 0xf7, 7, Some(16)),
     ] {
-        let array = standard_array(name, Value::Null);
+        let array = standard_array(name, Value::null());
         array.write_bytes((0, 0), vec![stored]).unwrap();
         assert_eq!(array.read::<u8>((0, 0)).unwrap().into_vec(), [read], "rule B28, {name}");
         let any = array.read_any((0, 0)).unwrap();
@@ -227,7 +228,7 @@ fn b30_bt74_upper_bits_of_small_integers_are_ignored_and_written_as_the_sign() {
 
 #[test]
 fn b23_b28_small_floats_are_numbers_and_are_not_rounded() {
-    let array = standard_array("float8_e5m2", Value::Null);
+    let array = standard_array("float8_e5m2", Value::null());
     let stored = [0x3c, 0xbc, 0x01, 0x80, 0x7b, 0x7c, 0xfc, 0x7d];
     array.write_bytes([0..2, 0..4], stored.to_vec()).unwrap();
     let read = array.read::<SmallFloat>([0..2, 0..4]).unwrap().into_vec();
@@ -243,7 +244,7 @@ fn b23_b28_small_floats_are_numbers_and_are_not_rounded() {
     );
     assert!(array.read::<f32>(..).is_err());
 
-    let array = standard_array("float4_e2m1fn", Value::Null);
+    let array = standard_array("float4_e2m1fn", Value::null());
     array.write_bytes((0, 0), vec![0xf7]).unwrap();
     assert_eq!(
         array.read::<SmallFloat>((0, 0)).unwrap().into_vec(),
@@ -253,7 +254,7 @@ fn b23_b28_small_floats_are_numbers_and_are_not_rounded() {
     let nan = refused(array.write((0, 0), &[SmallFloat(f32::NAN)]));
     assert_eq!(nan.1, "the element at [0, 0] is NaN, which float4_e2m1fn cannot represent", "rule B.t76");
     assert!(
-        refused(standard_array("uint4", Value::Null).read::<SmallFloat>(..))
+        refused(standard_array("uint4", Value::null()).read::<SmallFloat>(..))
             .1
             .contains("not a float of up to 8 bits")
     );

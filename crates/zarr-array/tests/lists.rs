@@ -322,7 +322,7 @@ fn an_error_names_the_place_in_the_array() {
     let array = array.with_missing_chunks(MissingChunks::Error);
     let e = array.read::<u16>(([9, 1], [5, 2])).unwrap_err();
     assert_eq!((e.kind(), e.key().is_some()), (ArrayErrorKind::NotFound, true));
-    let meta = ArrayMeta::builder([10, 10], data_type("uint4", serde_json::Value::Null))
+    let meta = ArrayMeta::builder([10, 10], data_type("uint4", zarr_array::traits::json!(null)))
         .chunks([4, 4])
         .build()
         .unwrap();

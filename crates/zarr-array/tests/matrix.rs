@@ -5,9 +5,10 @@ mod table;
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
 use zarr_array::blocking::Array;
-use zarr_array::meta::{self, ArrayMeta, Ignore};
+use zarr_array::meta::{ArrayMeta, Ignore};
+use zarr_array::traits::extension::Spec;
+use zarr_array::traits::json::{Value, json};
 use zarr_array::traits::{Limits, codec::CodecKind};
 use zarr_array::{ArrayErrorKind, ArrayResult, Registry};
 use zarr_store::MemoryStore;
@@ -42,7 +43,7 @@ fn configuration(codec: &str, serializer: &Value) -> Value {
         "numcodecs.fixedscaleoffset" => json!({"offset": 0, "scale": 1, "dtype": "<f8", "astype": "<f8"}),
         "numcodecs.quantize" => json!({"digits": 2, "dtype": "<f4"}),
         // The length of strings is not a multiple of anything.
-        "numcodecs.shuffle" => json!({"elementsize": if serializer.is_string() { 1 } else { 4 }}),
+        "numcodecs.shuffle" => json!({"elementsize": if serializer.as_text().is_some() { 1 } else { 4 }}),
         _ => json!({}),
     }
 }
@@ -60,13 +61,18 @@ fn pair(registry: &Registry, t: &table::Type, codec: &str, kind: CodecKind) -> c
         CodecKind::ArrayBytes => json!([this]),
         CodecKind::BytesBytes => json!([serializer, this]),
     };
+    let Spec { name, configuration, .. } = &t.data_type;
+    let data_type = match configuration.is_empty() {
+        true => json!(name),
+        false => json!({"name": name, "configuration": configuration}),
+    };
     let document = json!({
-        "zarr_format": 3, "node_type": "array", "shape": [11], "data_type": t.data_type,
+        "zarr_format": 3, "node_type": "array", "shape": [11], "data_type": data_type,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
         "chunk_key_encoding": {"name": "default"}, "fill_value": t.fill, "codecs": codecs,
     });
     let case = format!("{} with {codec}", t.name());
-    let text = meta::json::Value::from(&document).to_compact();
+    let text = document.to_compact();
     let metadata = ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
     let array = match Array::create(MemoryStore::new(), "a", metadata, registry) {
         Ok(array) => array,

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use zarr_array::ArrayErrorKind::InvalidArgument;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
-use zarr_array::traits::serde_json::{Value, json};
+use zarr_array::traits::json::{Value, json};
 use zarr_array::{ArrayMeta, DataType, FillValue, NdVec, pod, standard};
 use zarr_store::MemoryStore;
 

@@ -4,7 +4,7 @@ use crate::common::{self, refused};
 use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument};
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
-use zarr_array::traits::serde_json::{Value, json};
+use zarr_array::traits::json::{Value, json};
 use zarr_array::{
     AnyArray, ArrayMeta, DataType, FillValue, NdVec, Rows, Storage, WriteElement, block_on, row, standard,
 };

@@ -1,9 +1,9 @@
 //! Structs and the `bytes` codec: every field has its configured byte order.
 
-use serde_json::{Value, json};
 use zarr_array::standard;
 use zarr_array::traits::codec::Repr;
 use zarr_array::traits::extension::{Context, Spec};
+use zarr_array::traits::json::{Value, json};
 use zarr_array::traits::{FillValue, Limits, Region, Scratch};
 use zarr_engine::Chain;
 use zarr_strided::{Destination, Source};

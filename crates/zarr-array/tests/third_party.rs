@@ -245,8 +245,10 @@ const ENTRIES: &[Entry] = &[
         Ok(Codec::ArrayArray(Arc::new(Widen(repr.clone()))))
     })),
     Entry::Codec(CodecEntry::new("test.rows", CodecKind::ArrayBytes, |_, repr, context| {
-        let inner =
-            zarr_array::traits::extension::Spec::new("bytes", serde_json::json!({"endian": "little"}))?;
+        let inner = zarr_array::traits::extension::Spec::new(
+            "bytes",
+            zarr_array::traits::json!({"endian": "little"}),
+        )?;
         let chain = Chain::build(&[inner], repr.clone(), context, &mut Vec::new())?;
         Ok(Codec::ArrayBytes(Arc::new(Rows(Arc::new(chain), repr.fixed()?.0))))
     })),

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use jiff::{SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 use zarr_array::blocking::Array;
-use zarr_array::traits::serde_json::json;
+use zarr_array::traits::json;
 use zarr_array::{ArrayMeta, ArrayResult, Element, standard};
 use zarr_store::MemoryStore;
 

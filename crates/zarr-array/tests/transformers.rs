@@ -126,7 +126,7 @@ const TRANSFORMERS: &[Entry] = &[
         Ok(Arc::new(Renaming(Arc::new(Folders))))
     })),
     Entry::Transformer(TransformerEntry::new("test.suffix", |configuration, _| {
-        let suffix = configuration.optional_string("suffix")?.unwrap_or(".chunk").to_owned();
+        let suffix = configuration.optional_string("suffix")?.unwrap_or_else(|| ".chunk".to_owned());
         Ok(Arc::new(Renaming(Arc::new(Suffix(suffix)))))
     })),
 ];

@@ -48,7 +48,7 @@ pub(crate) fn named(text: &str) -> Result<(DataType, bool), Failure> {
     };
     let registry = registry();
     let context = Context::new(&registry, &limits);
-    match registry.data_type(&extension.to_spec()?, &context) {
+    match registry.data_type(&extension.to_spec(), &context) {
         Ok((DataType::Extension(time), _)) if !is_json && has_no_unit(&*time) => {
             let name = time.name().trim_start_matches("numpy.");
             Err(Failure::usage(format!("{text:?} has no unit, and readers need one, such as {name}[ns]")))
@@ -65,7 +65,7 @@ pub(crate) fn named(text: &str) -> Result<(DataType, bool), Failure> {
 /// Whether a data type is a time of NumPy without a unit, which NumPy itself does not read back.
 fn has_no_unit(time: &dyn ExtensionType) -> bool {
     ["numpy.datetime64", "numpy.timedelta64"].contains(&time.name())
-        && time.configuration()["unit"].as_str() == Some("generic")
+        && time.configuration().get("unit").is_some_and(|unit| unit == "generic")
 }
 
 /// Returns the data type that a name of NumPy or Python means: `f4`, `int`, `datetime64[ns]`.
@@ -135,7 +135,11 @@ mod tests {
             let (data_type, big) = named(text).unwrap_or_else(|e| panic!("{text}: {}", e.message()));
             let shown = match &data_type {
                 DataType::Extension(time) if time.name() == "numpy.datetime64" => {
-                    format!("{} {}", time.name(), time.configuration()["unit"].as_str().unwrap())
+                    format!(
+                        "{} {}",
+                        time.name(),
+                        time.configuration().get("unit").unwrap().as_text().unwrap()
+                    )
                 }
                 DataType::Extension(other) => format!("{} {}", other.name(), data_type.size().unwrap()),
                 core => core.name().into_owned(),

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use zarr_array::meta::MetaError;
+use zarr_array::meta::json::JsonError;
 use zarr_array::traits::StoreError;
 use zarr_array::{ArrayError, ArrayErrorKind};
 use zarr_hierarchy::HierarchyError;
@@ -141,6 +142,12 @@ impl From<ArrayError> for Failure {
 impl From<HierarchyError> for Failure {
     fn from(e: HierarchyError) -> Self {
         Self::new(e.kind().into(), advised(&format!("{e:#}")))
+    }
+}
+
+impl From<JsonError> for Failure {
+    fn from(e: JsonError) -> Self {
+        MetaError::from(e).into()
     }
 }
 

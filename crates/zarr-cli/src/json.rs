@@ -1,7 +1,6 @@
 //! Writes metadata as JSON that every program reads.
 
-use zarr_array::meta::json::{Object, Value, ValueKind};
-use zarr_array::traits::serde_json;
+use zarr_array::meta::json::{Member, Object, Value, ValueKind};
 
 /// Values that fit into a line of this length are written on one line.
 const WIDTH: usize = 100;
@@ -18,9 +17,36 @@ pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) ->
 /// Returns a number; infinities and NaN as strings, as in fill values.
 pub(crate) fn float(number: f64) -> Value {
     match number.is_finite() {
-        true => serde_json::Value::from(number).into(),
+        true => number.into(),
         false if number.is_nan() => "NaN".into(),
         false => (if number > 0.0 { "Infinity" } else { "-Infinity" }).into(),
+    }
+}
+
+/// Returns the text of a value with sorted members and without blanks. Equal strings and equal floats have equal texts.
+pub(crate) fn sorted(value: &Value) -> String {
+    let list = |parts: Vec<String>| parts.join(",");
+    match value.kind() {
+        ValueKind::Object => {
+            let object = value.as_object().unwrap_or_default();
+            let mut members = object.distinct();
+            members.sort_by(|a, b| a.name_lossy().cmp(&b.name_lossy()));
+            let member = |member: &Member| format!("{}:{}", member.name_value(), sorted(&member.value()));
+            format!("{{{}}}", list(members.into_iter().map(member).collect()))
+        }
+        ValueKind::Array => {
+            format!(
+                "[{}]",
+                list(value.elements().into_iter().flatten().map(|element| sorted(&element)).collect())
+            )
+        }
+        ValueKind::String => {
+            value.as_text().map_or_else(|| value.to_string(), |text| Value::from(text).to_string())
+        }
+        ValueKind::Number if value.as_integer().is_none() => {
+            value.as_f64().map_or_else(|| value.to_string(), |float| Value::from(float).to_string())
+        }
+        _ => value.to_string(),
     }
 }
 
@@ -142,14 +168,12 @@ fn name(name: &Value, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use zarr_array::Limits;
-    use zarr_array::meta::diagnostic::Ignore;
-    use zarr_array::meta::json::Document;
+    use zarr_array::meta::json::{DEPTH, Document};
 
     use super::*;
 
     fn laid_out(text: &str) -> String {
-        pretty(&Document::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap().root)
+        pretty(&Document::parse(text.as_bytes(), DEPTH, &mut Vec::new()).unwrap().root)
     }
 
     #[test]
@@ -168,6 +192,17 @@ mod tests {
             ("7", "7"),
         ] {
             assert_eq!(laid_out(text), format!("{valid}\n"));
+        }
+    }
+
+    #[test]
+    fn sorted_texts_are_equal_for_equal_values() {
+        let text =
+            |text: &str| sorted(&Document::parse(text.as_bytes(), DEPTH, &mut Vec::new()).unwrap().root);
+        let value = r#"{"b": [1.50, 1e2, 5, {}], "\u0061": "\u00e9", "b2": null, "b": [1.5, 100.0, 5, { }]}"#;
+        assert_eq!(text(value), r#"{"a":"é","b":[1.5,100.0,5,{}],"b2":null}"#);
+        for other in ["5", "5.0", "12345678901234567890123456789", "NaN", "1e400", r#""\ud800""#] {
+            assert_eq!(text(other), other);
         }
     }
 

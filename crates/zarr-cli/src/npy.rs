@@ -139,11 +139,10 @@ fn descr(data_type: &DataType) -> Option<String> {
             let time = || {
                 let configuration = extension.configuration();
                 let (unit, scale) =
-                    (configuration.get("unit")?.as_str()?, configuration.get("scale_factor")?);
-                let unit = if unit == "μs" { "us" } else { unit };
-                Some(match unit {
+                    (configuration.get("unit")?.as_text()?, configuration.get("scale_factor")?);
+                Some(match if unit == "μs" { "us" } else { &unit } {
                     "generic" => String::new(),
-                    unit if scale == 1 => format!("[{unit}]"),
+                    unit if scale.as_i64() == Some(1) => format!("[{unit}]"),
                     unit => format!("[{scale}{unit}]"),
                 })
             };

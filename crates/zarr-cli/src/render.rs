@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use half::f16;
 use zarr_array::meta::json::Value;
+use zarr_array::traits::ExtensionType;
 use zarr_array::traits::number::{NumberType, with_integer};
-use zarr_array::traits::{ExtensionType, serde_json};
 use zarr_array::{DataType, FillValue};
 
 use crate::exit::{Exit, Failure};
@@ -59,10 +59,11 @@ impl Render {
             Self::Core(append) => append(element, out),
             Self::Extension { data_type, bare } => {
                 let value = data_type.fill_to_json(&FillValue::from_bytes(element));
-                match value.map_err(|e| Failure::new(Exit::Corrupt, format!("{e:#}")))? {
-                    serde_json::Value::String(text) if *bare => plain(&text, out),
-                    value if *bare => plain(&value.to_string(), out),
-                    value => put(out, format_args!("{value}")),
+                let value = value.map_err(|e| Failure::new(Exit::Corrupt, format!("{e:#}")))?;
+                match value.as_text() {
+                    Some(text) if *bare => plain(&text, out),
+                    None if *bare => plain(value.as_raw(), out),
+                    _ => put(out, format_args!("{value}")),
                 }
             }
         }

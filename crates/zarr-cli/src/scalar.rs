@@ -32,9 +32,9 @@ pub(crate) fn value(text: &str, data_type: &DataType) -> Result<Value, Failure> 
         }
         DataType::Extension(time) if time.name() == "numpy.datetime64" => {
             let configuration = time.configuration();
-            let unit = configuration.get("unit").and_then(|unit| unit.as_str()).unwrap_or_default();
+            let unit = configuration.get("unit").and_then(|unit| unit.as_text()).unwrap_or_default();
             let steps = configuration.get("scale_factor").and_then(|scale| scale.as_i64()).unwrap_or(1);
-            datetime(plain, unit, steps)
+            datetime(plain, &unit, steps)
         }
         DataType::Extension(time) if time.name() == "numpy.timedelta64" => {
             Ok(not_a_time(plain).unwrap_or_else(|| given(text)))

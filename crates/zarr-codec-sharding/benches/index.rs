@@ -7,7 +7,7 @@ mod common;
 use common::{FETCHING, bytes, chain, checked, encode, sharding};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use zarr_engine::Chain;
-use zarr_traits::serde_json::json;
+use zarr_traits::json;
 use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{Region, Scratch, partial::Known};
 

@@ -27,7 +27,7 @@ pub(crate) fn build(
     if chunk.contains(&0) {
         return Err(wrong(format!("chunk_shape is {chunk:?}, its lengths must be above 0")));
     }
-    let at_start = match configuration.optional_string("index_location")? {
+    let at_start = match configuration.optional_string("index_location")?.as_deref() {
         None | Some("end") => false,
         Some("start") => true,
         Some(other) => {

@@ -3,7 +3,7 @@
 use zarr_codec_sharding::ENTRY;
 use zarr_codecs_core::CODECS;
 use zarr_conformance::codec::{Subject, check};
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::{DataType, Registry};
 
 fn sharding(chunk: &[u64], codecs: &Value, location: &str) -> Subject {

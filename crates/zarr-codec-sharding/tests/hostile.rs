@@ -1,7 +1,7 @@
 //! Damaged shards: reads fail or return correct elements of undamaged inner chunks, and never panic.
 
 use zarr_engine::Chain;
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::{CodecErrorKind, Region};
 
 use crate::common::*;
@@ -26,7 +26,7 @@ fn victim(inner: &Value, index_codecs: &Value, location: &str) -> Victim {
     let elements: Vec<u8> = (0..24).map(element).flat_map(u16::to_ne_bytes).collect();
     let object = encode(&chain, &SHAPE, &elements);
     let len = 16 * CHUNKS;
-    let tail = index_codecs.as_array().unwrap().len() * 4 - 4;
+    let tail = index_codecs.elements().unwrap().count() * 4 - 4;
     let start = if location == "start" { 0 } else { object.len() - len - tail };
     Victim { chain, elements, object, index: start..start + len }
 }

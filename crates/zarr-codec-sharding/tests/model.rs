@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use zarr_traits::Region;
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::strided::{Dims, Source, Swap};
 
 use crate::common::*;
@@ -68,7 +68,7 @@ fn case() -> impl Strategy<Value = Case> {
                 if crc {
                     index.push(json!("crc32c"));
                 }
-                let index = Value::Array(index);
+                let index = Value::from(index);
                 let mut inner = Vec::new();
                 let mut least = least;
                 if let Some(picks) = inside {
@@ -82,7 +82,7 @@ fn case() -> impl Strategy<Value = Case> {
                     inner.push(bytes(endian));
                 }
                 inner.extend(tail);
-                let mut codecs = vec![sharding(&chunk, &Value::Array(inner), &index, location)];
+                let mut codecs = vec![sharding(&chunk, &Value::from(inner), &index, location)];
                 let mut shape = shard.clone();
                 if let Some(picks) = outside {
                     let order = order(&picks, rank);
@@ -103,7 +103,7 @@ fn case() -> impl Strategy<Value = Case> {
                     })
                     .unzip();
                 let part = Region::new(start, len).unwrap();
-                let codecs = Value::Array(codecs);
+                let codecs = Value::from(codecs);
                 Case { data_type, shape, codecs, part, missing, seed, whole_only: after }
             },
         )

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, EncodedSize, Repr};
 use zarr_traits::extension::{CodecEntry, Entry};
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Object, Value, json};
 use zarr_traits::strided::{Destination, Dims, Source, Swap};
 use zarr_traits::{ByteRange, CodecErrorKind, CodecResult, FillValue, Limits, Region, Scratch};
 
@@ -43,15 +43,20 @@ fn region(start: u64, len: u64) -> Region {
 }
 
 fn without(member: &str) -> Value {
-    let mut codecs = plain("end");
-    codecs[0]["configuration"].as_object_mut().unwrap().remove(member).unwrap();
-    codecs
+    changed(&plain("end"), |configuration| drop(configuration.remove(member).unwrap()))
 }
 
 fn with(member: &str, value: Value) -> Value {
-    let mut codecs = plain("end");
-    codecs[0]["configuration"][member] = value;
-    codecs
+    changed(&plain("end"), |configuration| configuration.set(member, value))
+}
+
+/// Returns the codecs with another configuration of the first one.
+fn changed(codecs: &Value, change: impl FnOnce(&mut Object)) -> Value {
+    let mut codecs: Vec<Value> = codecs.elements().unwrap().collect();
+    let mut codec = codecs[0].as_object().unwrap();
+    codec.edit("configuration", change);
+    codecs[0] = codec.to_value();
+    codecs.into()
 }
 
 #[test]
@@ -104,7 +109,7 @@ fn all_three_members_are_required() {
         ("index_location", json!(1)),
         ("codecs", json!({})),
         ("codecs", json!([])),
-        ("index_codecs", Value::Null),
+        ("index_codecs", json!(null)),
         ("chunk_shape", json!(1)),
     ] {
         let e = refused(&with(member, bad), 1);
@@ -130,9 +135,12 @@ fn errors_and_notes_of_inner_codecs_have_a_pointer() {
         assert_eq!(e.pointer(), format!("/0/configuration/index_codecs/0{pointer}"));
         assert_eq!(e.kind(), CodecErrorKind::Configuration);
     }
-    let mut codecs = with("codecs", json!([{"name": "bytes", "configuration": {"x": 1}, "y/": 1}]));
-    codecs[0]["configuration"]["z"] = json!(1);
-    codecs[0]["configuration"]["index_codecs"][1] = json!({"name": "crc32c", "configuration": {"w": 1}});
+    let codecs = with("codecs", json!([{"name": "bytes", "configuration": {"x": 1}, "y/": 1}]));
+    let codecs = changed(&codecs, |configuration| {
+        configuration.set("z", 1);
+        let crc32c = json!({"name": "crc32c", "configuration": {"w": 1}});
+        configuration.set("index_codecs", json!([bytes("little"), crc32c]));
+    });
     let (_, notes) = Opening::default().open(&codecs, "uint8", &[0], 1).unwrap();
     let pointers: Vec<_> = notes.iter().map(|note| &note.pointer[..]).collect();
     let expected = [
@@ -230,10 +238,12 @@ fn shapes_of_inner_chunks_must_divide_the_shard() {
     );
     assert!(chain.check_shape(&[2, 2]).is_err());
     assert_eq!(chain.encoded_size(&[2]), EncodedSize::Unknown);
-    for bad in [json!([0]), json!([1, 1]), json!([]), json!([-1]), json!([1.5])] {
+    for (bad, element) in
+        [(json!([0]), ""), (json!([1, 1]), ""), (json!([]), ""), (json!([-1]), "/0"), (json!([1.5]), "/0")]
+    {
         let e = refused(&with("chunk_shape", bad), 1);
         assert_eq!(e.kind(), CodecErrorKind::Configuration);
-        assert_eq!(e.pointer(), "/0/configuration/chunk_shape");
+        assert_eq!(e.pointer(), format!("/0/configuration/chunk_shape{element}"));
     }
     // the shape of a shard in a shard is checked when the chain is built
     let e = refused(&json!([sharding(&[2], &plain("end"), &checked(), "end")]), 2);
@@ -277,8 +287,7 @@ fn inner_chunks_divide_the_shape_that_reaches_the_codec() {
 fn with_codecs_after_sharding_the_object_is_read_whole() {
     // rule D7.t10
     for after in [json!({"name": "gzip", "configuration": {"level": 1}}), json!("crc32c")] {
-        let mut codecs = plain("end");
-        codecs.as_array_mut().unwrap().push(after);
+        let codecs = plain("end").elements().unwrap().chain([after]).collect();
         let chain = chain(&codecs, "uint8", &[0], 1);
         let encoded = encode(&chain, &[4], &ELEMENTS);
         assert_eq!(decode(&chain, &[4], &encoded).unwrap(), ELEMENTS);
@@ -478,8 +487,7 @@ fn missing_inner_chunks_have_the_fill_value_at_this_place_of_the_chain() {
     const PLUS: Entry = Entry::Codec(CodecEntry::new("test.plus", CodecKind::ArrayArray, |_, repr, _| {
         Ok(Codec::ArrayArray(Arc::new(Plus(repr.clone()))))
     }));
-    let mut codecs = plain("end");
-    codecs.as_array_mut().unwrap().insert(0, json!("test.plus"));
+    let codecs = [json!("test.plus")].into_iter().chain(plain("end").elements().unwrap()).collect();
     let (chain, _) =
         Opening { more: &[PLUS], ..Opening::default() }.open(&codecs, "uint8", &[255], 1).unwrap();
     assert_eq!(decode(&chain, &[4], &end()).unwrap(), [6, 255, 8, 255]);

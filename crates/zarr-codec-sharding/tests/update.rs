@@ -1,7 +1,7 @@
 //! Partial writes of shards: other inner chunks keep their bytes, and inner chunks are stored in the requested order.
 
 use zarr_engine::Chain;
-use zarr_traits::serde_json::json;
+use zarr_traits::json;
 use zarr_traits::strided::Source;
 use zarr_traits::{
     Bytes, CodecResult, Region, Scratch,

@@ -18,7 +18,7 @@
 
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::ValueKind;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 use zfp_rs::{ZFP_MAX_BITS, ZfpConfig, ZfpConfigError, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
 
@@ -31,7 +31,7 @@ pub const ENTRY: Entry =
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let (scalar, dims) = seen(repr)?;
     let mut other = None;
-    let config = match configuration.optional_string("mode")? {
+    let config = match configuration.optional_string("mode")?.as_deref() {
         Some("reversible") => ZfpConfig::reversible(),
         Some("expert") => expert(configuration)?,
         Some("fixed_accuracy") => accuracy(configuration, scalar)?,
@@ -95,11 +95,8 @@ fn expert(configuration: &mut Configuration<'_>) -> CodecResult<ZfpConfig> {
 /// Reads a required number.
 fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecResult<f64> {
     match configuration.get(name) {
-        Some(Value::Number(number)) => {
-            let number = number.as_f64().filter(|number| number.is_finite());
-            number.ok_or_else(|| wrong(name, "is too large"))
-        }
-        Some(_) => Err(wrong(name, "must be a number")),
+        Some(value) if value.kind() != ValueKind::Number => Err(wrong(name, "must be a number")),
+        Some(number) => number.as_f64().ok_or_else(|| wrong(name, "is too large")),
         None => Err(wrong(name, "is missing")),
     }
 }

@@ -17,7 +17,7 @@
 
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::ValueKind;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 use zfp_rs::ZfpConfig;
 
@@ -54,8 +54,8 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
 fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecResult<Option<f64>> {
     match configuration.get(name) {
         None => Ok(None),
-        Some(Value::Number(number)) => Ok(number.as_f64().filter(|number| *number >= 0.0)),
-        Some(_) => Err(wrong(name)),
+        Some(value) if value.kind() != ValueKind::Number => Err(wrong(name)),
+        Some(number) => Ok(number.as_f64().filter(|number| *number >= 0.0)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use zarr_codec_zfp::{CODECS, zfpy};
 use zarr_conformance::codec::{Subject, check};
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::{DataType, Registry};
 
 const SHAPES: &[&[u64]] = &[&[], &[0], &[1], &[7], &[3, 5], &[2, 0, 3], &[4, 3, 5], &[23, 11], &[2, 5, 3, 4]];

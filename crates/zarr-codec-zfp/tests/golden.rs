@@ -1,6 +1,6 @@
 //! Streams of libzfp, and configurations and elements that are refused.
 
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::strided::bytes_of;
 use zarr_traits::{CodecErrorKind, DataType};
 

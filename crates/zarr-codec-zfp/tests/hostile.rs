@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use zarr_traits::CodecErrorKind;
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 
 use crate::common::{chain, decode, golden};
 

@@ -1,7 +1,7 @@
 //! Random chunks: elements survive a round trip, with the accuracy of the mode.
 
 use proptest::prelude::*;
-use zarr_traits::serde_json::json;
+use zarr_traits::json;
 
 use crate::common::{chain, decode, encode};
 

@@ -118,7 +118,7 @@ impl Kernel for BitRound {
 #[cfg(test)]
 #[cfg(feature = "bytes")]
 mod tests {
-    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::json::{Value, json};
     use zarr_traits::strided::{Plain, bytes_of};
 
     use crate::testing::{bytes, chain, encode, open, refused};

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::json::Value;
 use zarr_traits::number::Numeric;
-use zarr_traits::serde_json::Value;
 use zarr_traits::strided::{Destination, Source, Swap, byte_len};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Layout, Region, Scratch};
 
@@ -60,9 +60,9 @@ impl Rework {
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let (size, unit) = repr.fixed()?;
     let big = match configuration.get("endian") {
-        Some(Value::String(order)) if order == "little" => Some(false),
-        Some(Value::String(order)) if order == "big" => Some(true),
-        Some(Value::Null) => {
+        Some(order) if order == "little" => Some(false),
+        Some(order) if order == "big" => Some(true),
+        Some(null) if null.is_null() => {
             configuration.note("endian", "endian is null, read as absent");
             None
         }
@@ -101,13 +101,13 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
 fn build_fields(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let (size, _) = repr.fixed()?;
     let parts = repr.data_type.parts();
-    let order = |order: &Value| match order.as_str()? {
-        "little" => Some(!native(false)),
-        "big" => Some(!native(true)),
+    let order = |order: Value| match order {
+        order if order == "little" => Some(!native(false)),
+        order if order == "big" => Some(!native(true)),
         _ => None,
     };
-    let orders = configuration.get("endian").and_then(Value::as_array);
-    let turn: Option<Vec<bool>> = orders.and_then(|orders| orders.iter().map(order).collect());
+    let orders = configuration.get("endian").and_then(|endian| endian.elements());
+    let turn: Option<Vec<bool>> = orders.and_then(|orders| orders.map(order).collect());
     let turn = turn.filter(|turn| turn.len() == parts);
     Ok(fields(
         repr,
@@ -181,7 +181,7 @@ impl ArrayBytesCodec for Bytes {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::{Map, json};
+    use zarr_traits::json;
     use zarr_traits::strided::bytes_of;
     use zarr_traits::{DataType, ExtensionType, FillValue, Layout, Region, Scratch};
 
@@ -269,8 +269,8 @@ mod tests {
         fn name(&self) -> &str {
             "strange"
         }
-        fn configuration(&self) -> Map<String, super::Value> {
-            Map::new()
+        fn configuration(&self) -> json::Object {
+            json::Object::new()
         }
         fn layout(&self) -> Layout {
             self.0

@@ -13,11 +13,12 @@
 //! Other members are refused. A pair for NaN matches every NaN, a pair for 0 both zeros. Opening the array fails if the
 //! fill value does not survive encoding and decoding.
 
+use crate::scalar::component;
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::json::{Member, Value};
 use zarr_traits::kernel::{self, Kernel};
 use zarr_traits::number::{FloatFormat, Numeric, Real, Rounding, low_bits};
-use zarr_traits::serde_json::Value;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Scratch};
 
 /// The registry entry of this codec.
@@ -28,9 +29,9 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
     let data_type = configuration
         .get("data_type")
         .ok_or_else(|| wrong("data_type", "it is missing"))
-        .and_then(|value| configuration.data_type(value, "/data_type", context))?;
+        .and_then(|value| configuration.data_type(&value, "/data_type", context))?;
     let to = real_numbers(&data_type).map_err(|e| e.at("/configuration/data_type"))?;
-    let rounding = match configuration.optional_string("rounding")? {
+    let rounding = match configuration.optional_string("rounding")?.as_deref() {
         None | Some("nearest-even") => Rounding::NearestEven,
         Some("towards-zero") => Rounding::TowardsZero,
         Some("towards-positive") => Rounding::TowardsPositive,
@@ -38,7 +39,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
         Some("nearest-away") => Rounding::NearestAway,
         Some(other) => return Err(wrong("rounding", &format!("unknown rounding {other:?}"))),
     };
-    let out_of_range = match configuration.optional_string("out_of_range")? {
+    let out_of_range = match configuration.optional_string("out_of_range")?.as_deref() {
         None => OutOfRange::Error,
         Some("clamp") => OutOfRange::Clamp,
         Some("wrap") if to.range().is_some() => OutOfRange::Wrap,
@@ -76,7 +77,8 @@ fn scalar_map(
 ) -> CodecResult<[Scalars; 2]> {
     let Some(value) = configuration.get("scalar_map") else { return Ok(<_>::default()) };
     let map = value.as_object().ok_or_else(|| wrong("scalar_map", "it must be an object"))?;
-    if let Some(name) = map.keys().find(|name| !matches!(&***name, "encode" | "decode")) {
+    let mut names = map.members().map(Member::name_lossy);
+    if let Some(name) = names.find(|name| !matches!(&**name, "encode" | "decode")) {
         return Err(wrong("scalar_map", &format!("unknown member {name:?}")));
     }
     // An example of the specification has the spelling "+Infinity".
@@ -84,17 +86,18 @@ fn scalar_map(
     let mut side = |name: &str, from: Numeric, to: Numeric| {
         let place = format!("scalar_map/{name}");
         let Some(value) = map.get(name) else { return Ok(Scalars::default()) };
-        let pairs = value.as_array().ok_or_else(|| wrong(&place, "it must be a list of pairs"))?;
+        let pairs = value.elements().ok_or_else(|| wrong(&place, "it must be a list of pairs"))?;
         let mut list = Vec::new();
-        for (i, pair) in pairs.iter().enumerate() {
+        for (i, pair) in pairs.enumerate() {
             let place = format!("{place}/{i}");
-            let Some([key, value]) = pair.as_array().map(Vec::as_slice) else {
+            let pair: Vec<Value> = pair.elements().into_iter().flatten().collect();
+            let [key, value] = &pair[..] else {
                 return Err(wrong(&place, "it must be a pair of scalars"));
             };
             let mut read = |numeric: Numeric, scalar: &Value| {
                 let is_spelt = scalar == "+Infinity";
                 spelt |= is_spelt;
-                let bits = numeric.from_json(if is_spelt { &infinity } else { scalar });
+                let bits = component(numeric, if is_spelt { &infinity } else { scalar });
                 bits.ok_or_else(|| wrong(&place, &format!("{scalar} is not a fill value of its data type")))
             };
             list.push((read(from, key)?, read(to, value)?));
@@ -389,7 +392,7 @@ impl Kernel for CastValue {
 #[cfg(feature = "bytes")]
 mod tests {
     use zarr_engine::Chain;
-    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::json::{Value, json};
     use zarr_traits::strided::{Plain, Source, bytes_of};
     use zarr_traits::{CodecErrorKind, CodecResult, DataType, Scratch, number::Beyond};
 
@@ -417,10 +420,10 @@ mod tests {
         for (out_of_range, expected) in
             [(None, None), (Some("clamp"), Some("7f")), (Some("wrap"), Some("80"))]
         {
-            let mut configuration = json!({"data_type": "int8"});
-            if let Some(rule) = out_of_range {
-                configuration["out_of_range"] = rule.into();
-            }
+            let configuration = match out_of_range {
+                Some(rule) => json!({"data_type": "int8", "out_of_range": rule}),
+                None => json!({"data_type": "int8"}),
+            };
             assert_eq!(cast("float64", configuration, &[128.0_f64]).ok().as_deref(), expected);
         }
         let wrap = json!({"data_type": "int16", "out_of_range": "wrap"});

@@ -256,7 +256,7 @@ fn cut() -> CodecError {
 #[cfg(test)]
 #[cfg(feature = "bytes")]
 mod tests {
-    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::json::{Value, json};
 
     use super::*;
     use crate::testing::{
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn levels_are_accepted_noted_or_refused() {
         // rules D3.t1 and D3.t2
-        for configuration in [Value::Null, json!({})] {
+        for configuration in [Value::null(), json!({})] {
             assert_eq!(noted(&after_bytes("gzip", configuration), "uint8", 1), ["/1/configuration/level"]);
         }
         for bad in [json!(10), json!(-1), json!(5.5), json!("5"), json!(null)] {

@@ -25,6 +25,8 @@ pub mod n5_default;
 pub mod packbits;
 #[cfg(feature = "reshape")]
 pub mod reshape;
+#[cfg(any(feature = "cast_value", feature = "scale_offset"))]
+mod scalar;
 #[cfg(feature = "scale_offset")]
 pub mod scale_offset;
 #[cfg(feature = "transpose")]

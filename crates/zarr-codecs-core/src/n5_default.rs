@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 use zarr_engine::Chain;
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr};
-use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry, Spec};
+use zarr_traits::json::{Object, Value};
 use zarr_traits::number::NumberType;
-use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::strided::{Destination, Dims, Source, byte_len};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, FillValue, Region, Scratch};
 
@@ -53,8 +53,8 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
         let message = format!("{} dimensions exceed the limit of N5", repr.rank);
         CodecError::new(CodecErrorKind::Unsupported, message)
     })?;
-    if let Some(Value::Array(list)) = configuration.get("codecs") {
-        check_codecs(list, repr)?;
+    if let Some(list) = configuration.get("codecs").and_then(|codecs| codecs.elements()) {
+        check_codecs(&list.collect::<Vec<_>>(), repr)?;
     }
     let chain = Chain::of_member(configuration, "codecs", repr.clone(), context)?;
     let most = context.limits.chunk_bytes;
@@ -67,18 +67,16 @@ fn check_codecs(list: &[Value], repr: &Repr) -> CodecResult<()> {
         Err(CodecError::configuration(message).at(&format!("/configuration/codecs/{i}")))
     };
     let named = |i: usize, name: &str| {
-        let codec = list.get(i)?;
-        let members = codec.get("configuration").and_then(Value::as_object).cloned();
-        let found = codec.as_str().or_else(|| codec.get("name")?.as_str());
-        (found == Some(name)).then(|| members.unwrap_or_default())
+        let spec = Spec::try_from(list.get(i)?).ok()?;
+        (spec.name == name).then_some(spec.configuration)
     };
     let reversed: Dims = (0..repr.rank as u64).rev().collect();
-    let order = |members: Map<String, Value>| Configuration::new(&members).lengths("order").ok();
+    let order = |members: Object| Configuration::new(&members).lengths("order").ok();
     if named(0, "transpose").and_then(order) != Some(reversed) {
         return wrong(0, "the first codec must be \"transpose\" and reverse all dimensions");
     }
     let (_, unit) = repr.fixed()?;
-    let is_big = |members: Map<String, Value>| unit <= 1 || members.get("endian").is_some_and(|e| e == "big");
+    let is_big = |members: Object| unit <= 1 || members.get("endian").is_some_and(|e| e == "big");
     if !named(1, "bytes").is_some_and(is_big) {
         return wrong(1, "the second codec must be \"bytes\" with \"endian\" \"big\"");
     }
@@ -192,7 +190,7 @@ fn lengths(shape: &[u64]) -> CodecResult<Vec<u32>> {
 #[cfg(all(feature = "bytes", feature = "gzip", feature = "transpose"))]
 mod tests {
     use zarr_traits::extension::Spec;
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
     use zarr_traits::strided::{Swap, bytes_of};
     use zarr_traits::{Limits, Registry};
 
@@ -205,14 +203,14 @@ mod tests {
     /// Returns the codecs for `rank` dimensions, with or without a compressor.
     fn codecs(rank: u64, gzip: bool) -> Value {
         let order: Vec<u64> = (0..rank).rev().collect();
-        let mut codecs = json!([
-            {"name": "transpose", "configuration": {"order": order}},
-            {"name": "bytes", "configuration": {"endian": "big"}},
-        ]);
+        let mut codecs = vec![
+            json!({"name": "transpose", "configuration": {"order": order}}),
+            json!({"name": "bytes", "configuration": {"endian": "big"}}),
+        ];
         if gzip {
-            codecs.as_array_mut().unwrap().push(json!({"name": "gzip", "configuration": {"level": 1}}));
+            codecs.push(json!({"name": "gzip", "configuration": {"level": 1}}));
         }
-        with(codecs)
+        with(codecs.into())
     }
 
     fn with(codecs: Value) -> Value {
@@ -251,7 +249,7 @@ mod tests {
         let limits = Limits::default();
         let context = Context::new(&registry, &limits);
         let repr = Repr::new(DataType::UInt8, FillValue::of(9_u8), 2);
-        let spec = Spec::new("n5_default", codecs(2, false)[0]["configuration"].clone()).unwrap();
+        let spec = Spec::try_from(&codecs(2, false).element(0).unwrap()).unwrap();
         let chain = Chain::build(&[spec], repr, &context, &mut Vec::new()).unwrap();
         let block = |shape: [u8; 2]| {
             let mut block = vec![0, 0, 0, 2, 0, 0, 0, shape[0], 0, 0, 0, shape[1]];

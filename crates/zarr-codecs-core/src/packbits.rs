@@ -45,7 +45,7 @@ enum Padding {
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
-    let padding = match configuration.optional_string("padding_encoding")? {
+    let padding = match configuration.optional_string("padding_encoding")?.as_deref() {
         None | Some("none") => Padding::Nowhere,
         Some("first_byte") => Padding::FirstByte,
         Some("last_byte") => Padding::LastByte,
@@ -216,7 +216,7 @@ impl ArrayBytesCodec for PackBits {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::json::{Value, json};
     use zarr_traits::strided::bytes_of;
     use zarr_traits::{CodecErrorKind, DataType, Region, Scratch, codec::EncodedSize};
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use zarr_traits::codec::{ArrayArrayCodec, Codec, CodecKind, Effect, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::Value;
 use zarr_traits::strided::{Destination, Dims, Source, Swap};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
@@ -42,15 +42,15 @@ struct Reshape {
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
-    let Some(Value::Array(items)) = configuration.get("shape") else {
+    let Some(items) = configuration.get("shape").and_then(|shape| shape.elements()) else {
         return Err(wrong("shape must be a list".to_owned()));
     };
-    if items.len() > context.limits.rank {
-        let message = format!("shape has {} dimensions, the limit is {}", items.len(), context.limits.rank);
+    let rank = items.clone().count();
+    if rank > context.limits.rank {
+        let message = format!("shape has {rank} dimensions, the limit is {}", context.limits.rank);
         return Err(CodecError::new(CodecErrorKind::LimitExceeded, message).at(PLACE));
     }
-    let lengths: Vec<Length> =
-        items.iter().map(|item| length(configuration, item)).collect::<CodecResult<_>>()?;
+    let lengths: Vec<Length> = items.map(|item| length(configuration, &item)).collect::<CodecResult<_>>()?;
     if lengths.iter().filter(|length| matches!(length, Length::Rest)).count() > 1 {
         return Err(wrong("shape contains -1 more than once".to_owned()));
     }
@@ -77,9 +77,9 @@ fn wrong(message: String) -> CodecError {
 }
 
 fn length(configuration: &mut Configuration<'_>, item: &Value) -> CodecResult<Length> {
-    if let Value::Array(dims) = item {
-        let dims = dims.iter().map(|dim| {
-            let dim = configuration.whole("shape", dim)?;
+    if let Some(dims) = item.elements() {
+        let dims = dims.map(|dim| {
+            let dim = configuration.whole("shape", &dim)?;
             usize::try_from(dim).map_err(|_| wrong(format!("shape contains dimension {dim}")))
         });
         return Ok(Length::Product(dims.collect::<CodecResult<_>>()?));
@@ -255,7 +255,7 @@ fn copy(src: Source<'_>, mut dst: Destination<'_>, scratch: &mut Scratch) -> Cod
 #[cfg(test)]
 #[cfg(feature = "bytes")]
 mod tests {
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use super::*;
     use crate::testing::{chain, golden, noted, open, refused};

@@ -13,11 +13,12 @@
 //! that is not an integer, a finite float that becomes infinite. Opening the array fails for a scale of zero and for
 //! scalars that are not finite.
 
+use crate::scalar::component;
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::json::Value;
 use zarr_traits::kernel::{self, Kernel};
 use zarr_traits::number::{FloatFormat, Numeric, Real, Rounding};
-use zarr_traits::serde_json::Value;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 /// The registry entry of this codec.
@@ -61,11 +62,11 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
 fn scalar<T>(
     numeric: Numeric,
     name: &str,
-    value: Option<&Value>,
+    value: Option<Value>,
     make: impl FnOnce(u64) -> Option<T>,
 ) -> CodecResult<Option<T>> {
     let Some(value) = value else { return Ok(None) };
-    let made = numeric.from_json(value).and_then(make);
+    let made = component(numeric, &value).and_then(make);
     let refused = || wrong(name, &format!("{value} is not a fill value of the data type"));
     made.ok_or_else(refused).map(Some)
 }
@@ -209,7 +210,7 @@ impl Kernel for Floats {
 #[cfg(test)]
 #[cfg(feature = "bytes")]
 mod tests {
-    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::json::{Value, json};
     use zarr_traits::strided::{Source, bytes_of};
     use zarr_traits::{CodecErrorKind, DataType, FillValue, Scratch, number::FloatFormat};
 

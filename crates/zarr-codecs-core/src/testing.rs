@@ -7,8 +7,8 @@ use zarr_codecs_core::CODECS;
 use zarr_engine::Chain;
 use zarr_traits::codec::{BytesBytesCodec, Codec, Repr};
 use zarr_traits::extension::{Configuration, Context, Note, Spec};
+use zarr_traits::json::{Object, Value, json};
 use zarr_traits::number::{FloatFormat, Numeric};
-use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, Limits, Region,
@@ -32,14 +32,7 @@ pub(crate) fn open_filled(
     let limits = Limits::default();
     let context = Context::new(&registry, &limits);
     let mut notes = Vec::new();
-    let spec = |codec: &Value| match codec {
-        Value::String(name) => Spec::named(name),
-        other => {
-            let configuration = other["configuration"].as_object().cloned().unwrap_or_default();
-            Spec::named(other["name"].as_str().unwrap()).configuration(configuration)
-        }
-    };
-    let specs: Vec<Spec> = codecs.as_array().unwrap().iter().map(spec).collect();
+    let specs: Vec<Spec> = codecs.elements().unwrap().map(|codec| Spec::try_from(&codec).unwrap()).collect();
     let chain = Chain::build(&specs, Repr::new(data_type, fill, rank), &context, &mut notes)?;
     Ok((chain, notes))
 }
@@ -63,7 +56,8 @@ pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesByt
     let limits = Limits::default();
     let context = Context::new(&registry, &limits);
     let repr = Repr::new(DataType::UInt8, FillValue::of(0_u8), 1);
-    let mut configuration = Configuration::new(configuration.as_object().unwrap());
+    let members = configuration.as_object().unwrap();
+    let mut configuration = Configuration::new(&members);
     match registry.codec(name).unwrap().build(&mut configuration, &repr, &context).unwrap() {
         Codec::BytesBytes(codec) => codec,
         other => unreachable!("{other:?}"),
@@ -79,17 +73,16 @@ pub(crate) fn refused(codecs: &Value, data_type: &str, rank: usize) -> CodecErro
 
 /// Returns the codecs `bytes` (little endian) and `codec` with a configuration.
 pub(crate) fn after_bytes(codec: &str, configuration: Value) -> Value {
-    let mut members = Map::new();
-    members.insert("name".into(), codec.into());
-    if !configuration.is_null() {
-        members.insert("configuration".into(), configuration);
-    }
-    Value::Array(vec![bytes("little"), members.into()])
+    let codec = match configuration.is_null() {
+        true => json!({ "name": codec }),
+        false => json!({ "name": codec, "configuration": configuration }),
+    };
+    json!([bytes("little"), codec])
 }
 
 /// Returns the codec `bytes` with a byte order.
 pub(crate) fn bytes(endian: &str) -> Value {
-    zarr_traits::serde_json::json!({"name": "bytes", "configuration": {"endian": endian}})
+    json!({"name": "bytes", "configuration": {"endian": endian}})
 }
 
 pub(crate) fn encode(chain: &Chain, shape: &[u64], elements: &[u8]) -> Vec<u8> {
@@ -192,8 +185,8 @@ impl ExtensionType for Few {
         "few"
     }
 
-    fn configuration(&self) -> Map<String, Value> {
-        Map::new()
+    fn configuration(&self) -> Object {
+        Object::new()
     }
 
     fn layout(&self) -> Layout {

@@ -112,7 +112,7 @@ mod tests {
     use std::sync::Arc;
 
     use zarr_engine::Chain;
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
     use zarr_traits::{
         DataType, FillValue,
         heap::{Heap, Slot},

@@ -19,7 +19,7 @@
 
 use zarr_codecs_core::CODECS;
 use zarr_conformance::codec::{Subject, check, untried};
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::{DataType, Registry};
 
 /// Returns integers, real floats and complex numbers, in this order.

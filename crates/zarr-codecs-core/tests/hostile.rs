@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::{CodecErrorKind, CodecResult, Scratch, codec::BytesBytesCodec};
 
 use crate::testing::{Noise, bytes_codec};

@@ -13,7 +13,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::strided::{Source, Swap};
 use zarr_traits::{Region, Scratch};
 
@@ -147,7 +147,7 @@ fn case() -> impl Strategy<Value = Case> {
                 })
                 .unzip();
             let part = Region::new(start, len).unwrap();
-            Case { data_type, shape, codecs: Value::Array(codecs), part, seed, noisy }
+            Case { data_type, shape, codecs: codecs.into(), part, seed, noisy }
         })
 }
 

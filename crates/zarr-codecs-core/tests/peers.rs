@@ -10,12 +10,13 @@
 use std::collections::HashMap;
 
 use zarr_engine::Chain;
-use zarr_traits::{DataType, serde_json};
+use zarr_traits::DataType;
+use zarr_traits::json::{Value, json};
 
 use crate::testing::{decode, encode, hex, open};
 
 fn chain_of_bytes(data_type: &str) -> Chain {
-    crate::testing::chain(&serde_json::json!([crate::testing::bytes("little")]), data_type, 2)
+    crate::testing::chain(&json!([crate::testing::bytes("little")]), data_type, 2)
 }
 
 #[test]
@@ -32,7 +33,7 @@ fn chunks_of_other_implementations_decode_to_the_same_elements() {
             expected.insert(data_type, hex(object));
             continue;
         }
-        let codecs = serde_json::from_str(codecs).unwrap();
+        let codecs = Value::parse(codecs).unwrap();
         let (chain, notes) = open(&codecs, DataType::core(data_type).unwrap(), 2).unwrap();
         assert_eq!(notes, [], "{writer} {codecs}");
         let elements = decode(&chain, &[16, 13], &hex(object)).unwrap();

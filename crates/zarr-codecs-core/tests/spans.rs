@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use zarr_traits::serde_json::json;
+use zarr_traits::json;
 use zarr_traits::{CodecResult, Scratch, codec::BytesBytesCodec};
 
 use crate::testing::{Noise, bytes_codec};

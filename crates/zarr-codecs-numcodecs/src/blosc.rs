@@ -14,18 +14,19 @@ use zarr_codecs_core::blosc;
 use zarr_traits::CodecResult;
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::serde_json::Value;
+
+use crate::non_null;
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.blosc", CodecKind::BytesBytes, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
-    let cname = configuration.optional_string("cname")?.unwrap_or("lz4");
+    let cname = configuration.optional_string("cname")?.unwrap_or_else(|| "lz4".to_owned());
     let clevel = configuration.optional_integer("clevel", 0..=9)?.unwrap_or(5);
     let shuffle = configuration.optional_integer("shuffle", -1..=2)?.unwrap_or(1);
     let blocksize = configuration.optional_integer("blocksize", 0..=i64::MAX)?.unwrap_or(0);
-    let typesize = match configuration.get("typesize") {
-        None | Some(Value::Null) => repr.fixed().map_or(1, |(size, _)| size.max(1)).into(),
+    let typesize = match non_null(configuration, "typesize") {
+        None => repr.fixed().map_or(1, |(size, _)| size.max(1)).into(),
         Some(_) => configuration.integer("typesize", 1..=i64::MAX)?.into(),
     };
     let members = [
@@ -40,7 +41,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use crate::testing::{bytes_codec, decodes, encode, hex, refused, sixteen};
 

@@ -81,7 +81,7 @@ fn decode_stream(src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use zarr_traits::CodecErrorKind;
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use crate::testing::{bytes_codec, decode, decodes, encode, hex, refused, sixteen, survives};
 

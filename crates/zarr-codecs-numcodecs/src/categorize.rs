@@ -20,7 +20,6 @@ use zarr_traits::codec::{
 };
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::heap::Slot;
-use zarr_traits::serde_json::Value;
 use zarr_traits::strided::{Destination, Dims, Source, Swap};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch};
 
@@ -46,8 +45,8 @@ fn categories(configuration: &mut Configuration<'_>) -> CodecResult<Categories<S
     let wrong = |member: &str, message: &str| {
         CodecError::configuration(message).at(&format!("/configuration/{member}"))
     };
-    let labels = configuration.get("labels").and_then(Value::as_array);
-    let labels = labels.and_then(|list| list.iter().map(|label| label.as_str().map(str::to_owned)).collect());
+    let labels = configuration.get("labels").and_then(|labels| labels.elements());
+    let labels = labels.and_then(|list| list.map(|label| label.as_text()).collect());
     let labels = labels.ok_or_else(|| wrong("labels", "labels must be a list of strings"))?;
     let numbers = StoredType::member(configuration, "astype", Some(StoredType::native(NumberType::UInt8)))?;
     if numbers.kind.is_float() || numbers.kind == NumberType::Bool {
@@ -242,7 +241,7 @@ impl BytesBytesCodec for Fixed {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use super::*;
     use crate::testing::{Variable, build, bytes_codec, decode, hex, repr};

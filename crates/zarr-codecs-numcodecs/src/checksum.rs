@@ -69,7 +69,7 @@ pub(crate) fn at_start(
     configuration: &mut zarr_traits::extension::Configuration<'_>,
     default: bool,
 ) -> CodecResult<bool> {
-    match configuration.optional_string("location")? {
+    match configuration.optional_string("location")?.as_deref() {
         None => Ok(default),
         Some("start") => Ok(true),
         Some("end") => Ok(false),

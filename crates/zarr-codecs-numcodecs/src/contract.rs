@@ -1,7 +1,7 @@
 //! Every codec keeps the contract.
 
 use zarr_conformance::codec::{Subject, check, untried};
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::{DataType, Registry};
 
 use crate::testing::{four, hex, objects, refused, to_hex};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::Value;
 use zarr_traits::strided::{Destination, Source, Swap};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Region, Scratch,
@@ -95,7 +95,8 @@ impl Elements {
                 Some(())
             }
             Self::Strings(_) => {
-                let mut characters = value.as_str()?.trim_end_matches('\0').chars();
+                let text = value.as_text()?;
+                let mut characters = text.trim_end_matches('\0').chars();
                 for point in element.as_chunks_mut().0 {
                     *point = characters.next().map_or(0, u32::from).to_ne_bytes();
                 }

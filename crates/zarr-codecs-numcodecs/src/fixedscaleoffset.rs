@@ -12,8 +12,8 @@
 
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::json::Value;
 use zarr_traits::kernel::Kernel;
-use zarr_traits::serde_json::Value;
 use zarr_traits::{CodecError, CodecResult, Scratch};
 
 use crate::number::{Number, NumberType, StoredType, Wide, cast, converted, with_number};
@@ -58,8 +58,8 @@ fn filter(
 
 fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecResult<Wide> {
     let value = configuration.get(name);
-    let integer = value.and_then(Value::as_i64).map(Wide::Signed);
-    integer.or_else(|| value.and_then(Value::as_f64).map(Wide::Float)).ok_or_else(|| {
+    let integer = value.as_ref().and_then(Value::as_i64).map(Wide::Signed);
+    integer.or_else(|| value?.as_f64().map(Wide::Float)).ok_or_else(|| {
         let message = format!("{name} must be a number");
         CodecError::configuration(message).at(&format!("/configuration/{name}"))
     })

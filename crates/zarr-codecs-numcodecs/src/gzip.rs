@@ -20,7 +20,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use crate::testing::{bytes_codec, decodes, hex, refused, sixteen};
 

@@ -7,10 +7,10 @@
 
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::serde_json::Value;
 use zarr_traits::{CodecError, CodecResult};
 
 use crate::checksum::{self, Sum};
+use crate::non_null;
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry =
@@ -24,18 +24,15 @@ struct Jenkins {
 
 fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let seed = configuration.optional_integer("initval", 0..=u32::MAX.into())?.unwrap_or(0);
-    let prefix = match configuration.get("prefix") {
-        None | Some(Value::Null) => Some(Vec::new()),
-        Some(Value::Array(list)) => list.iter().map(byte).collect(),
-        Some(_) => None,
+    let prefix = match non_null(configuration, "prefix") {
+        None => Some(Vec::new()),
+        Some(value) => {
+            value.elements().and_then(|list| list.map(|byte| byte.as_u64()?.try_into().ok()).collect())
+        }
     };
     let wrong = || CodecError::configuration("prefix must be a list of bytes").at("/configuration/prefix");
     let prefix = prefix.ok_or_else(wrong)?;
     Ok(checksum::codec(Jenkins { seed: u32::try_from(seed).unwrap_or(0), prefix }, false))
-}
-
-fn byte(value: &Value) -> Option<u8> {
-    value.as_u64().and_then(|byte| u8::try_from(byte).ok())
 }
 
 impl Sum for Jenkins {

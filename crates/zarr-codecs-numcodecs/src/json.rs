@@ -44,7 +44,8 @@ struct Json {
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, layout: Layout) -> CodecResult<Codec> {
     let elements = Elements::of(repr)?;
-    let encoding = configuration.optional_string("encoding")?.unwrap_or("utf-8").to_ascii_lowercase();
+    let encoding = configuration.optional_string("encoding")?;
+    let encoding = encoding.as_deref().unwrap_or("utf-8").to_ascii_lowercase();
     if !matches!(&*encoding, "utf-8" | "utf8" | "utf_8" | "ascii" | "us-ascii") {
         let message = format!("encoding is {encoding:?}, expected \"utf-8\"");
         return Err(CodecError::configuration(message).at("/configuration/encoding"));
@@ -131,7 +132,7 @@ fn copy(content: &[u8], style: Style, out: &mut Vec<u8>) -> CodecResult<()> {
 #[cfg(test)]
 mod tests {
     use zarr_traits::DataType;
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
     use zarr_traits::strided::bytes_of;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Numbers as JSON. Non-finite numbers are strings.
 
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::{Value, ValueKind};
 
 use crate::number::{Number, NumberType, Wide, with_number};
 
@@ -27,13 +27,13 @@ fn write(number: Wide, truth: bool, short: bool) -> String {
 
 /// Returns the bytes of a number at the start of an array, or `None` if `kind` does not have the number.
 pub(crate) fn read(value: &Value, kind: NumberType) -> Option<[u8; 8]> {
-    let number = match value {
-        Value::Bool(truth) => Wide::Unsigned((*truth).into()),
-        Value::Number(n) => {
-            let whole = n.as_u64().map(Wide::Unsigned).or_else(|| n.as_i64().map(Wide::Signed));
-            whole.or_else(|| n.as_f64().map(Wide::Float))?
+    let number = match value.kind() {
+        ValueKind::Bool => Wide::Unsigned(value.as_bool()?.into()),
+        ValueKind::Number => {
+            let whole = value.as_u64().map(Wide::Unsigned).or_else(|| value.as_i64().map(Wide::Signed));
+            whole.or_else(|| value.as_f64().map(Wide::Float))?
         }
-        Value::String(s) => Wide::Float(match s.as_str() {
+        ValueKind::String => Wide::Float(match &*value.as_text()? {
             "NaN" => f64::NAN,
             "Infinity" => f64::INFINITY,
             "-Infinity" => f64::NEG_INFINITY,

@@ -3,7 +3,8 @@
 //! Rules: [codecs of numcodecs](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/format-2.md#h.7).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-use zarr_traits::extension::Entry;
+use zarr_traits::extension::{Configuration, Entry};
+use zarr_traits::json::Value;
 
 #[cfg(feature = "checksums")]
 pub mod adler32;
@@ -65,6 +66,11 @@ mod contract;
 mod properties;
 #[cfg(test)]
 mod testing;
+
+/// Returns a member, treating `null` as absent.
+fn non_null(configuration: &mut Configuration<'_>, name: &'static str) -> Option<Value> {
+    configuration.get(name).filter(|value| !value.is_null())
+}
 
 /// All codecs whose features are on, and the data type of objects.
 ///

@@ -75,7 +75,7 @@ impl BytesBytesCodec for Lz4 {
 #[cfg(test)]
 mod tests {
     use zarr_traits::CodecErrorKind;
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use crate::testing::{bytes_codec, decode, decodes, hex, refused, sixteen, survives};
 

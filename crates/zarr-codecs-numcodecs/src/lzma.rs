@@ -19,9 +19,9 @@ use zarr_traits::strided::to_usize;
 use liblzma::stream::{Action, Check, Error, LzmaOptions, Status, Stream};
 use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::serde_json::Value;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
+use crate::non_null;
 use crate::stream::{bound, decode_all, encode_within};
 
 mod filters;
@@ -64,17 +64,15 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
             return Err(wrong("check", format!("check is {check}, which format {format} lacks")));
         }
     };
-    let preset = filters::preset(non_null(configuration, "preset"))
+    let preset = filters::preset(non_null(configuration, "preset").as_ref())
         .ok_or_else(|| wrong("preset", "preset must be 0 to 9, optionally with bit 31".into()))?;
     let filters = match non_null(configuration, "filters") {
         None => Vec::new(),
-        Some(Value::Array(list)) if list.len() <= CHAIN => list
-            .iter()
-            .map(Filter::parse)
-            .collect::<CodecResult<_>>()
-            .map_err(|e| e.at("/configuration/filters"))?,
-        Some(_) => {
-            return Err(wrong("filters", format!("filters must be a list of at most {CHAIN} filters")));
+        Some(filters) => {
+            let list = filters.elements().filter(|list| list.clone().count() <= CHAIN);
+            let too_many = || wrong("filters", format!("filters must be a list of at most {CHAIN} filters"));
+            let filters = list.ok_or_else(too_many)?.map(|filter| Filter::parse(&filter));
+            filters.collect::<CodecResult<_>>().map_err(|e| e.at("/configuration/filters"))?
         }
     };
     if let Some((last, others)) = filters.split_last()
@@ -94,11 +92,6 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
         }
         _ => Ok(Codec::BytesBytes(Arc::new(Lzma { format, preset, filters }))),
     }
-}
-
-/// Returns a member, treating `null` as absent.
-fn non_null<'a>(configuration: &mut Configuration<'a>, name: &'static str) -> Option<&'a Value> {
-    configuration.get(name).filter(|value| !value.is_null())
 }
 
 fn wrong(member: &str, message: String) -> CodecError {
@@ -193,7 +186,7 @@ fn failed(e: Error) -> CodecError {
 #[cfg(test)]
 mod tests {
     use zarr_traits::CodecErrorKind;
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use crate::testing::{bytes_codec, decode, decodes, encode, hex, refused, sixteen, survives};
 

@@ -18,7 +18,7 @@ use rmp::Marker;
 use rmp::encode::{self, ValueWriteError};
 use zarr_traits::codec::{ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, each_element};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::serde_json::{Number, Value};
+use zarr_traits::json::{Value, ValueKind};
 use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
@@ -259,10 +259,9 @@ fn inside(depth: usize) -> CodecResult<usize> {
 }
 
 fn float(x: f64, out: &mut Vec<u8>) {
-    let text = match Number::from_f64(x) {
-        Some(number) => number.to_string(),
-        None if x.is_nan() => "NaN".into(),
-        None => format!("{}Infinity", if x < 0.0 { "-" } else { "" }),
+    let text = match x {
+        x if x.is_infinite() => format!("{}Infinity", if x < 0.0 { "-" } else { "" }),
+        x => format!("{x:?}"),
     };
     out.extend_from_slice(text.as_bytes());
 }
@@ -287,34 +286,41 @@ fn short(len: u64) -> CodecResult<u32> {
 
 impl MsgPack {
     fn pack(&self, value: &Value, out: &mut Vec<u8>) -> CodecResult<()> {
-        match value {
-            Value::Null => out.push(Marker::Null.to_u8()),
-            Value::Bool(true) => out.push(Marker::True.to_u8()),
-            Value::Bool(false) => out.push(Marker::False.to_u8()),
-            Value::Number(n) => self.pack_number(n, out)?,
-            Value::String(s) => match s.strip_prefix('\0') {
-                Some("NaN") => self.pack_float(f64::NAN, out)?,
-                Some("Infinity") => self.pack_float(f64::INFINITY, out)?,
-                Some("-Infinity") => self.pack_float(f64::NEG_INFINITY, out)?,
-                Some(s) => self.pack_string(s, out)?,
-                None => self.pack_string(s, out)?,
-            },
-            Value::Array(list) => {
+        match value.kind() {
+            ValueKind::Null => out.push(Marker::Null.to_u8()),
+            ValueKind::Bool if value.as_bool() == Some(true) => out.push(Marker::True.to_u8()),
+            ValueKind::Bool => out.push(Marker::False.to_u8()),
+            ValueKind::Number | ValueKind::NonFinite => self.pack_number(value, out)?,
+            ValueKind::String => {
+                let text = value.to_text()?;
+                match text.strip_prefix('\0') {
+                    Some("NaN") => self.pack_float(f64::NAN, out)?,
+                    Some("Infinity") => self.pack_float(f64::INFINITY, out)?,
+                    Some("-Infinity") => self.pack_float(f64::NEG_INFINITY, out)?,
+                    Some(marked) => self.pack_string(marked, out)?,
+                    None => self.pack_string(&text, out)?,
+                }
+            }
+            ValueKind::Array => {
+                let list: Vec<Value> = value.elements().into_iter().flatten().collect();
                 pack_list(list.len() as u64, out)?;
                 list.iter().try_for_each(|item| self.pack(item, out))?;
             }
-            Value::Object(members) => {
+            ValueKind::Object => {
+                let object = value.as_object().unwrap_or_default();
+                let members = object.distinct();
                 encode::write_map_len(out, short(members.len() as u64)?).map_err(failed)?;
-                for (key, value) in members {
-                    self.pack_string(key.strip_prefix('\0').unwrap_or(key), out)?;
-                    self.pack(value, out)?;
+                for member in members {
+                    let name = member.name()?;
+                    self.pack_string(name.strip_prefix('\0').unwrap_or(&name), out)?;
+                    self.pack(&member.value(), out)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn pack_number(&self, number: &Number, out: &mut Vec<u8>) -> CodecResult<()> {
+    fn pack_number(&self, number: &Value, out: &mut Vec<u8>) -> CodecResult<()> {
         let written = match (number.as_u64(), number.as_i64()) {
             (Some(n), _) => encode::write_uint(out, n).map(drop),
             (_, Some(n)) => encode::write_sint(out, n).map(drop),
@@ -346,7 +352,7 @@ impl MsgPack {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use super::*;
     use crate::testing::{Variable, hex, objects, values};

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use zarr_traits::serde_json::from_slice;
+use zarr_traits::json::Value;
 use zarr_traits::strided::Dims;
 use zarr_traits::{CodecError, CodecResult};
 
@@ -58,7 +58,7 @@ impl Items {
             Layout::TypeOnly => shape.to_vec(),
             Layout::TypeAndShape => {
                 let place = self.places.pop().ok_or_else(|| wrong("a shape"))?;
-                from_slice(&self.text[place]).map_err(|_| wrong("a shape"))?
+                shape_of(&self.text[place]).ok_or_else(|| wrong("a shape"))?
             }
         };
         let place = self.places.pop().ok_or_else(|| wrong("a type"))?;
@@ -98,6 +98,11 @@ impl Items {
         self.text = text;
         Ok(())
     }
+}
+
+fn shape_of(text: &[u8]) -> Option<Vec<u64>> {
+    let list = Value::parse(std::str::from_utf8(text).ok()?).ok()?;
+    list.elements()?.map(|length| length.as_u64()).collect()
 }
 
 /// The places where nested lists begin and end.

@@ -4,6 +4,8 @@
 
 use half::f16;
 use zarr_traits::extension::Configuration;
+
+use crate::non_null;
 pub(crate) use zarr_traits::number::NumberType;
 use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, DataType, Scratch};
 
@@ -91,11 +93,11 @@ impl StoredType {
     ) -> CodecResult<Self> {
         let wrong =
             |message: String| CodecError::configuration(message).at(&format!("/configuration/{name}"));
-        if configuration.get(name).is_none_or(zarr_traits::serde_json::Value::is_null) {
+        if non_null(configuration, name).is_none() {
             return default.ok_or_else(|| wrong(format!("{name} is missing")));
         }
         let text = configuration.optional_string(name)?.unwrap_or_default();
-        Self::parse(text).ok_or_else(|| wrong(format!("{name} is {text:?}, expected a numeric type")))
+        Self::parse(&text).ok_or_else(|| wrong(format!("{name} is {text:?}, expected a numeric type")))
     }
 
     /// Converts numbers between the stored byte order and that of this machine.

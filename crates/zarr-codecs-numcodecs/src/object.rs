@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use zarr_traits::extension::{DataTypeEntry, Entry};
-use zarr_traits::serde_json::{Map, Value, from_slice};
+use zarr_traits::json::{self, Document, Value};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, ExtensionType, FillValue, Layout};
 
-use crate::json_text::{Reader, Style};
+use crate::json_text::{DEPTH, Reader, Style};
 
 /// The name of the data type.
 const NAME: &str = "numcodecs:object";
@@ -26,8 +26,8 @@ impl ExtensionType for Object {
         NAME
     }
 
-    fn configuration(&self) -> Map<String, Value> {
-        Map::new()
+    fn configuration(&self) -> json::Object {
+        json::Object::new()
     }
 
     fn layout(&self) -> Layout {
@@ -35,7 +35,9 @@ impl ExtensionType for Object {
     }
 
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
-        Ok(FillValue::from_bytes(value.to_string().into_bytes()))
+        let mut text = Vec::new();
+        Reader::new(value.as_raw().as_bytes())?.value(Style::Plain, &mut text)?;
+        Ok(FillValue::from_bytes(text))
     }
 
     fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
@@ -68,7 +70,8 @@ fn parse_as(style: Style, content: &[u8]) -> CodecResult<Value> {
         reader.end()
     });
     read.map_err(|e| wrong().with_source(e))?;
-    from_slice(&strict).map_err(|e| wrong().with_source(e))
+    let document = Document::parse(&strict, DEPTH, &mut Vec::new());
+    Ok(document.map_err(|e| wrong().with_source(e))?.root)
 }
 
 /// Checks that the data type is `numcodecs:object`.
@@ -86,7 +89,7 @@ pub(crate) fn check(repr: &zarr_traits::codec::Repr) -> CodecResult<()> {
 #[cfg(test)]
 mod tests {
     use zarr_traits::extension::{Context, Spec};
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
     use zarr_traits::{DataType, Limits, Registry};
 
     use super::*;

@@ -28,6 +28,8 @@ use zarr_traits::number::with_number;
 use zarr_traits::strided::{Destination, Source, Swap, byte_len};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Region, Scratch};
 
+use crate::non_null;
+
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.pcodec", CodecKind::ArrayBytes, build));
 
@@ -44,18 +46,17 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         CodecError::configuration(message).at(&format!("/configuration/{member}"))
     };
     let level = configuration.optional_integer("level", 0..=12)?.unwrap_or(8);
-    let mode = match configuration.optional_string("mode_spec")? {
+    let mode = match configuration.optional_string("mode_spec")?.as_deref() {
         None | Some("auto") => ModeSpec::Auto,
         Some("classic") => ModeSpec::Classic,
         Some(other) => return Err(wrong("mode_spec", other)),
     };
-    // A member that is null is treated as absent.
-    let order = match configuration.get("delta_encoding_order") {
-        Some(order) if !order.is_null() => Some(configuration.integer("delta_encoding_order", 0..=7)?),
-        _ => None,
+    let order = match non_null(configuration, "delta_encoding_order") {
+        Some(_) => Some(configuration.integer("delta_encoding_order", 0..=7)?),
+        None => None,
     };
     let consecutive = |order: i64| DeltaSpec::TryConsecutive(usize::try_from(order).unwrap_or(1));
-    let delta = match (configuration.optional_string("delta_spec")?, order) {
+    let delta = match (configuration.optional_string("delta_spec")?.as_deref(), order) {
         (Some("try_consecutive"), order) => consecutive(order.unwrap_or(1)),
         (None | Some("auto"), None) => DeltaSpec::Auto,
         (None | Some("auto"), Some(order)) => consecutive(order),
@@ -63,7 +64,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         (Some("try_lookback"), _) => DeltaSpec::TryLookback,
         (Some(other), _) => return Err(wrong("delta_spec", other)),
     };
-    match configuration.optional_string("paging_spec")? {
+    match configuration.optional_string("paging_spec")?.as_deref() {
         None | Some("equal_pages_up_to") => {}
         Some(other) => return Err(wrong("paging_spec", other)),
     }
@@ -243,7 +244,7 @@ impl ArrayBytesCodec for Pcodec {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::json::{Value, json};
     use zarr_traits::strided::bytes_of;
 
     use half::f16;

@@ -2,7 +2,7 @@
 
 use zarr_traits::codec::{Codec, Repr};
 use zarr_traits::extension::{Configuration, Context, Entry};
-use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::json::{Object, Value};
 use zarr_traits::{CodecError, CodecResult};
 
 /// Builds the codec of `entry` with these members as configuration.
@@ -12,7 +12,7 @@ pub(crate) fn codec(
     repr: &Repr,
     context: &Context<'_>,
 ) -> CodecResult<Codec> {
-    let members: Map<String, Value> = members.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    let members: Object = members.into_iter().collect();
     match entry {
         Entry::Codec(entry) => entry.build(&mut Configuration::new(&members), repr, context),
         _ => Err(CodecError::configuration("the entry is not a codec")),

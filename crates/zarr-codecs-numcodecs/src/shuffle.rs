@@ -13,6 +13,7 @@ use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, t
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use zarr_traits::{CodecError, CodecResult, Scratch};
 
+use crate::non_null;
 use crate::stream::reserve;
 
 /// The row of this codec in a registry.
@@ -24,8 +25,8 @@ struct Shuffle {
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
-    let size = match configuration.get("elementsize") {
-        None | Some(zarr_traits::serde_json::Value::Null) => repr.fixed().map_or(4, |(size, _)| size),
+    let size = match non_null(configuration, "elementsize") {
+        None => repr.fixed().map_or(4, |(size, _)| size),
         Some(_) => usize::try_from(configuration.integer("elementsize", 0..=i64::MAX)?).unwrap_or(usize::MAX),
     };
     if size == 0 {
@@ -79,7 +80,7 @@ impl BytesBytesCodec for Shuffle {
 mod tests {
     use zarr_engine::Chain;
     use zarr_traits::extension::{Context, Spec};
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
     use zarr_traits::{DataType, Limits, Registry, Scratch};
 
     use crate::testing::{bytes_codec, decode, decodes, encode, four, hex, refused, repr, survives, to_hex};

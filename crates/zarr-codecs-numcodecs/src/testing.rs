@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_traits::codec::{ArrayBytesCodec, BytesBytesCodec, Codec, Repr};
 use zarr_traits::extension::{Configuration, Context, Spec};
 use zarr_traits::heap::{Heap, Slot};
-use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::json::{Object, Value};
 use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, Limits, Region,
@@ -27,7 +27,7 @@ pub(crate) fn build(name: &str, configuration: &Value, repr: &Repr) -> CodecResu
     let limits = Limits::default();
     let context = Context::new(&registry, &limits);
     let entry = registry.codec(name).unwrap();
-    entry.build(&mut Configuration::new(configuration.as_object().unwrap()), repr, &context)
+    entry.build(&mut Configuration::new(&configuration.as_object().unwrap()), repr, &context)
 }
 
 /// Builds a bytes → bytes codec without a chain.
@@ -190,8 +190,8 @@ impl ExtensionType for Texts {
         "fixed_length_utf32"
     }
 
-    fn configuration(&self) -> Map<String, Value> {
-        Map::new()
+    fn configuration(&self) -> Object {
+        Object::new()
     }
 
     fn layout(&self) -> Layout {

@@ -15,7 +15,7 @@ use zarr_traits::codec::{
     ArrayBytesCodec, Codec, CodecKind, EncodedSize, PartAccess, Repr, decode_elements, each_element,
 };
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::Value;
 use zarr_traits::strided::{Destination, Dims, Source};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch};
 
@@ -74,12 +74,11 @@ impl VlenArray {
 
     /// Appends the numbers of a list as they are stored.
     fn encode_list(&self, content: &[u8], out: &mut Vec<u8>) -> CodecResult<()> {
-        let list = match object::parse(content)? {
-            Value::Array(list) => list,
-            Value::Null => Vec::new(),
-            Value::Number(n) if n.as_u64() == Some(0) => Vec::new(),
-            Value::String(s) if s.is_empty() => Vec::new(),
-            other => return Err(no_number(&other)),
+        let value = object::parse(content)?;
+        let list = match value.elements() {
+            Some(list) => list.collect(),
+            None if value.is_null() || value.as_u64() == Some(0) || value == "" => Vec::new(),
+            None => return Err(no_number(&value)),
         };
         let start = out.len() + 4;
         out.extend_from_slice(&[0; 4]);
@@ -147,7 +146,7 @@ impl ArrayBytesCodec for VlenArray {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use super::*;
     use crate::testing::{Variable, build, hex, objects};

@@ -6,7 +6,7 @@ pub use zarr_codec_zfp::zfpy::ENTRY;
 #[cfg(test)]
 mod tests {
     use zarr_traits::DataType;
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
     use zarr_traits::strided::bytes_of;
 
     use crate::testing::{decode_fixed, hex, repr};

@@ -96,7 +96,7 @@ fn inflate(state: &mut Decompress, src: &[u8], dst: &mut [u8]) -> CodecResult<(u
 #[cfg(test)]
 mod tests {
     use zarr_traits::CodecErrorKind;
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use crate::testing::{bytes_codec, decode, decodes, encode, hex, refused, sixteen, survives};
 

@@ -22,7 +22,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::serde_json::json;
+    use zarr_traits::json;
 
     use crate::testing::{bytes_codec, decodes, encode, hex, refused, sixteen};
 

@@ -38,7 +38,7 @@ macro_rules! store_suite {
 /// ```
 /// # mod my_crate { pub const CODECS: &[zarr_traits::extension::Entry] = &[]; }
 /// use zarr_conformance::codec::Subject;
-/// use zarr_traits::{Registry, serde_json::json};
+/// use zarr_traits::{Registry, json};
 ///
 /// zarr_conformance::codec_suite!(
 ///     my_codecs_keep_the_contract,

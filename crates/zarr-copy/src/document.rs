@@ -1,9 +1,9 @@
 //! The metadata documents of a copy: those of the source, in the form that every implementation reads.
 
 use zarr_array::meta::codecs::written;
-use zarr_array::meta::json::{Document, Object, Value};
+use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
-use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, Ignore, xarray};
+use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, Ignore, parse_json, xarray};
 use zarr_array::traits::Prefix;
 use zarr_array::traits::store::PutMode;
 use zarr_array::{Array, ArrayErrorKind, Limits, Registry, Storage, node};
@@ -134,7 +134,7 @@ pub(crate) async fn put(
 /// Whether two documents are equal, beside white space. The first may have consolidated metadata as well.
 pub(crate) fn same(one: &[u8], other: &[u8], is_consolidated: bool) -> bool {
     let compact = |text: &[u8]| {
-        let mut root = Document::parse(text, &Limits::unlimited(), &mut Ignore).ok()?.root.as_object()?;
+        let mut root = parse_json(text, &Limits::unlimited(), &mut Ignore).ok()?.root.as_object()?;
         if is_consolidated {
             root.remove(CONSOLIDATED);
         }

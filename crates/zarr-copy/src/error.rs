@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt::{self, Display};
 
 use zarr_array::meta::MetaError;
+use zarr_array::meta::json::JsonError;
 use zarr_array::traits::StoreError;
 use zarr_array::{ArrayError, ArrayErrorKind};
 use zarr_hierarchy::HierarchyError;
@@ -145,6 +146,12 @@ impl From<HierarchyError> for CopyError {
         error.0.line = format!("{e:#}");
         error.0.source = Some(e);
         error
+    }
+}
+
+impl From<JsonError> for CopyError {
+    fn from(e: JsonError) -> Self {
+        MetaError::from(e).into()
     }
 }
 

@@ -4,8 +4,8 @@
 use std::io::Write;
 
 use sha2::{Digest, Sha256};
-use zarr_array::meta::json::{Document, Object};
-use zarr_array::meta::{DocumentName, Ignore};
+use zarr_array::meta::json::Object;
+use zarr_array::meta::{DocumentName, Ignore, parse_json};
 use zarr_array::traits::{Key, Prefix, StoreResult};
 use zarr_array::{Limits, Storage};
 
@@ -30,7 +30,7 @@ pub fn key(root: &Prefix) -> StoreResult<Key> {
 
 /// Returns the source that a marker names.
 pub fn source(marker: &[u8]) -> Option<String> {
-    let document = Document::parse(marker, &Limits::default(), &mut Ignore).ok()?;
+    let document = parse_json(marker, &Limits::default(), &mut Ignore).ok()?;
     document.root.as_object()?.get("copy_of")?.to_text().ok().map(|text| text.into_owned())
 }
 

@@ -9,7 +9,7 @@ use zarr_traits::codec::{
     Repr, too_large,
 };
 use zarr_traits::extension::{CodecEntry, Context, Entry, Spec};
-use zarr_traits::serde_json::{self, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, FillValue, Limits, Region, Registry, Scratch,
 };
@@ -109,17 +109,8 @@ const CODECS: &[Entry] = &[
     })),
 ];
 
-fn build(codecs: serde_json::Value) -> Result<(Chain, Vec<String>), CodecError> {
-    let specs: Vec<Spec> = codecs
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|c| {
-            Spec::named(c["name"].as_str().unwrap())
-                .configuration(c["configuration"].as_object().cloned().unwrap_or_default())
-                .must_understand(c["must_understand"] != json!(false))
-        })
-        .collect();
+fn build(codecs: Value) -> Result<(Chain, Vec<String>), CodecError> {
+    let specs: Vec<Spec> = codecs.elements().unwrap().map(|c| Spec::try_from(&c).unwrap()).collect();
     let registry = Registry::core().with(CODECS)?;
     let repr = Repr::new(DataType::UInt8, FillValue::of(0_u8), 1);
     let mut notes = Vec::new();

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use zarr_array::meta::MetaError;
+use zarr_array::meta::json::JsonError;
 use zarr_array::traits::{Storage, StoreError};
 use zarr_array::{ArrayError, ArrayErrorKind};
 
@@ -74,6 +75,12 @@ impl From<ArrayError> for HierarchyError {
 impl From<StoreError> for HierarchyError {
     fn from(e: StoreError) -> Self {
         ArrayError::from(e).into()
+    }
+}
+
+impl From<JsonError> for HierarchyError {
+    fn from(e: JsonError) -> Self {
+        MetaError::from(e).into()
     }
 }
 

@@ -107,7 +107,7 @@ impl GroupOptions {
         let mut known = Vec::new();
         for (key, document) in index.documents() {
             match prefix.key(key) {
-                Ok(key) => known.push((key, document.to_raw_bytes())),
+                Ok(key) => known.push((key, Bytes::from_owner(document.clone()))),
                 Err(e) => {
                     sink.report(Diagnostic::new(Code::ConsolidatedKey, "", format!("{e:#}, ignored")))?
                 }

@@ -570,12 +570,12 @@ fn changes_update_consolidated_metadata() {
         x.edit_attributes(|attributes| drop(attributes.remove("units"))).unwrap();
         assert!(fresh().array("a/x").unwrap().metadata().attributes().is_empty());
         let mut a = fresh().group("a").unwrap();
-        a.set_attributes(serde_json::json!({ "n": [1, 2] })).unwrap();
-        a.merge_attributes(serde_json::json!({ "m": null })).unwrap();
+        a.set_attributes(zarr_array::meta::json!({ "n": [1, 2] })).unwrap();
+        a.merge_attributes(zarr_array::meta::json!({ "m": null })).unwrap();
         assert_eq!(fresh().group("a").unwrap().attributes().len(), 2);
         assert_eq!(root.group("a").unwrap().attributes().len(), 0, "another handle keeps what it has read");
         // In format 2 the consolidated metadata holds the documents of the group itself as well.
-        again().set_attributes(serde_json::json!({ "title": "t" })).unwrap();
+        again().set_attributes(zarr_array::meta::json!({ "title": "t" })).unwrap();
         assert_eq!(fresh().attributes().len(), 1);
         root.create_group("b/c").unwrap();
         assert_eq!(fresh().walk().count(), 4);

@@ -49,7 +49,7 @@ impl ArrayMeta {
     ///
     /// ```
     /// use zarr_meta::{ArrayMeta, DataType, codecs};
-    /// use serde_json::json;
+    /// use zarr_meta::json;
     ///
     /// let meta = ArrayMeta::builder([1000, 1000], DataType::Float32)
     ///     .chunks([100, 100])
@@ -189,7 +189,7 @@ impl ArrayBuilder {
     /// grows, the new chunks have the same length. An empty list of lengths becomes the length 1.
     ///
     /// ```
-    /// use serde_json::json;
+    /// use zarr_meta::json;
     /// use zarr_meta::{ArrayMeta, DataType, v3::Extension};
     ///
     /// let months = json!([[31, 28, 31], 100]); // the rows of three chunks, and columns in chunks of 100
@@ -359,7 +359,7 @@ impl ArrayBuilder {
             let message = "the chunk grid cannot be used";
             MetaError::argument(message).at(e.pointer()).at("/chunk_grid").with_source(e)
         };
-        let (built, notes) = registry.chunk_grid(&grid.to_spec()?, &self.shape, &context).map_err(refused)?;
+        let (built, notes) = registry.chunk_grid(&grid.to_spec(), &self.shape, &context).map_err(refused)?;
         if let Some(note) = notes.into_iter().next() {
             return Err(MetaError::argument(note.message).at(&note.pointer).at("/chunk_grid"));
         }
@@ -367,7 +367,7 @@ impl ArrayBuilder {
         let built = RectilinearGrid::new((0..built.rank()).map(|dim| built.runs(dim))).map_err(refused)?;
         let Spec { name, configuration, .. } = built.to_spec();
         let base = if name == grid.name() { grid.clone() } else { Extension::new(name) };
-        Ok(configuration.iter().fold(base, |grid, (member, value)| grid.with(member, value)))
+        Ok(configuration.members().fold(base, |grid, member| grid.with(&member.name_lossy(), member.value())))
     }
 
     fn check_shape(&self, what: &str, shape: &[u64]) -> MetaResult<()> {

@@ -7,9 +7,10 @@ use crate::DATA_TYPES;
 use crate::diagnostic::{Ignore, Sink, Strict};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::fill::{self, Fill};
-use crate::json::{Object, Root, Value};
+use crate::json::{Object, Value};
 use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;
+use crate::root::Root;
 use crate::v2::dtype::{ByteOrder, Dtype, Endian, data_type_of_dtype};
 use crate::v2::{self, Attributes};
 use crate::v3::{Extension, writable};
@@ -43,8 +44,7 @@ impl ArrayMeta {
     /// `>i2`, which also has the byte order.
     ///
     /// ```
-    /// use zarr_meta::{ArrayMeta, DataType, DocumentName};
-    /// use serde_json::json;
+    /// use zarr_meta::{ArrayMeta, DataType, DocumentName, json};
     ///
     /// let meta = ArrayMeta::builder_v2([1000, 1000], DataType::Float32)
     ///     .chunks([100, 100])
@@ -236,7 +236,7 @@ impl ArrayBuilder2 {
         let Some(given) = &self.fill else { return Ok(Value::from(None::<bool>)) };
         let data_type = || {
             let (registry, limits) = (Registry::core().overriding(DATA_TYPES), Limits::default());
-            let built = registry.data_type(&self.data_type.to_spec()?, &Context::new(&registry, &limits));
+            let built = registry.data_type(&self.data_type.to_spec(), &Context::new(&registry, &limits));
             let unknown = |e| MetaError::new(MetaErrorKind::UnknownExtension, "the data type").with_source(e);
             built.map(|(data_type, _)| data_type).map_err(unknown)
         };

@@ -126,11 +126,6 @@ impl<'a> Capped<'a> {
     pub(crate) fn new(sink: &'a mut dyn Sink) -> Self {
         Self { sink, reports: 0 }
     }
-
-    /// Whether all further reports are dropped, so that the caller need not make them.
-    pub(crate) fn is_full(&self) -> bool {
-        self.reports >= MOST_REPORTS
-    }
 }
 
 impl Sink for Capped<'_> {

@@ -6,6 +6,8 @@ use std::fmt;
 use zarr_traits::cause::Cause;
 use zarr_traits::chain;
 
+pub use crate::json::TextPosition;
+
 use crate::code::Code;
 
 /// The kind of an error: what the caller can do about it.
@@ -33,18 +35,6 @@ pub enum MetaErrorKind {
     /// The call itself is wrong, for example an illegal name or a builder without a required value.
     #[error("an argument is invalid")]
     InvalidArgument,
-}
-
-/// A place in the text of a document. Lines and columns count from 1, bytes from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TextPosition {
-    /// The line number, from 1.
-    pub line: usize,
-    /// The number of the character in its line, from 1.
-    pub column: usize,
-    /// The offset in the document in bytes, from 0.
-    pub byte: usize,
 }
 
 /// An error in a metadata document: its kind, node, member and message. It prints as the module

@@ -95,7 +95,7 @@ impl GroupMeta {
     /// read](Self::attributes_error).
     pub fn attributes_as<T: DeserializeOwned>(&self) -> MetaResult<T> {
         self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
-        self.attributes().deserialize().map_err(|e| e.at("/attributes"))
+        Ok(self.attributes().deserialize().map_err(|e| e.at("/attributes"))?)
     }
 
     /// Sets one attribute to a value that can be serialized; see [`Value::serialize`]. The others keep their bytes.

@@ -12,7 +12,7 @@ use crate::v2::{self, Dtype, codecs, tolerated};
 ///
 /// ```
 /// use zarr_meta::{ArrayMeta, Members2, v3::Extension};
-/// use serde_json::json;
+/// use zarr_meta::json;
 ///
 /// let meta = ArrayMeta::builder_v2([1000], Extension::new("float32")).chunks([100]).build()?;
 /// let zlib = Members2::default().compressor(json!({ "id": "zlib", "level": 5 }));

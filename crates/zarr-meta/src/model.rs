@@ -9,9 +9,10 @@ use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, KeyEncoding, Limits, Re
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Object, Root, Value, pointer};
+use crate::json::{Object, Value, pointer};
 use crate::lower::{self, Lowered, Restated};
 use crate::resolve::{self, Resolved};
+use crate::root::Root;
 use crate::v1;
 use crate::v2::{self, Attributes, Strings};
 use crate::v3::ArrayDocument;
@@ -226,7 +227,7 @@ impl ArrayMeta {
             let inner = chain.inner_shape(shape.len()).unwrap_or_else(|| shape.iter().map(|_| 1).collect());
             let members = grid.grown(shape, &inner).map_err(cannot_grow)?;
             let grid = self.document.chunk_grid().clone();
-            let grid = members.iter().fold(grid, |grid, (name, value)| grid.with(name, value));
+            let grid = members.members().fold(grid, |grid, m| grid.with(&m.name_lossy(), m.value()));
             new.document.set_chunk_grid(grid);
         }
         *self = new;
@@ -308,7 +309,7 @@ impl ArrayMeta {
     /// read](Self::attributes_error).
     pub fn attributes_as<T: DeserializeOwned>(&self) -> MetaResult<T> {
         self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
-        self.attributes().deserialize().map_err(|e| e.at("/attributes"))
+        Ok(self.attributes().deserialize().map_err(|e| e.at("/attributes"))?)
     }
 
     /// Sets one attribute to a value that can be serialized; see [`Value::serialize`]. The others keep their bytes.

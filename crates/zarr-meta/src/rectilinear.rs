@@ -11,9 +11,9 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use crate::json::{Object, Value, json};
 
-use zarr_traits::extension::{ChunkGridEntry, Configuration, Entry, Spec, summary};
+use zarr_traits::extension::{ChunkGridEntry, Configuration, Entry, Spec};
 use zarr_traits::{ChunkGrid, ChunkRun, CodecError, CodecErrorKind, CodecResult};
 
 /// The registered chunk grids beyond the core specification, for [`Registry::with`](zarr_traits::Registry::with).
@@ -67,7 +67,7 @@ struct Placed {
 impl RectilinearGrid {
     /// The entry of `rectilinear` in a registry.
     pub const ENTRY: ChunkGridEntry = ChunkGridEntry::new("rectilinear", |configuration, shape, context| {
-        match configuration.optional_string(KIND)? {
+        match configuration.optional_string(KIND)?.as_deref() {
             Some(INLINE) => {}
             Some(other) => {
                 let message = format!("{KIND} is {other:?}, it must be {INLINE:?}");
@@ -141,7 +141,7 @@ impl ChunkGrid for RectilinearGrid {
         self.axes[dim].runs().collect()
     }
 
-    fn grown(&self, shape: &[u64], inner: &[u64]) -> CodecResult<Map<String, Value>> {
+    fn grown(&self, shape: &[u64], inner: &[u64]) -> CodecResult<Object> {
         let mut axes = self.axes.clone();
         let mut is_grown = false;
         for (dim, axis) in axes.iter_mut().enumerate() {
@@ -239,7 +239,7 @@ impl Axis {
                 items.extend((0..count).map(|_| Value::from(length)));
             }
         }
-        Value::Array(items)
+        items.into()
     }
 }
 
@@ -271,13 +271,13 @@ impl Reader<'_, '_> {
     }
 
     fn axis(&mut self, dim: usize, item: &Value) -> CodecResult<Axis> {
-        let Some(items) = item.as_array() else {
+        let Some(items) = item.elements() else {
             let length = self.above_zero(&[dim], item, "a length above 0 or a list")?;
             return Axis::EMPTY.and(ChunkRun::new(length, None)).map_err(|why| self.wrong(&[dim], why));
         };
         let mut axis = Axis::EMPTY;
-        for (i, item) in items.iter().enumerate() {
-            let run = self.run(dim, i, item)?;
+        for (i, item) in items.enumerate() {
+            let run = self.run(dim, i, &item)?;
             axis = axis.and(run).map_err(|why| self.wrong(&[dim, i], why))?;
             if axis.runs.len() > self.most_runs {
                 let message = format!("exceeds the limit of {} runs of equal lengths", self.most_runs);
@@ -289,9 +289,10 @@ impl Reader<'_, '_> {
 
     /// Reads a length, or a pair of a length and its count.
     fn run(&mut self, dim: usize, i: usize, item: &Value) -> CodecResult<ChunkRun> {
-        match item.as_array() {
+        match item.elements() {
             Some(pair) if self.has_pairs => {
-                let [length, count] = &pair[..] else {
+                // A third element is enough to see that it is no pair.
+                let [length, count] = &pair.take(3).collect::<Vec<_>>()[..] else {
                     return Err(self.wrong(
                         &[dim, i],
                         "must be a chunk length, or [length, count] for chunks of equal length",
@@ -308,7 +309,7 @@ impl Reader<'_, '_> {
     fn above_zero(&mut self, at: &[usize], item: &Value, expected: &str) -> CodecResult<u64> {
         match self.configuration.length(self.member, item) {
             Some(n @ 1..) => Ok(n),
-            _ => Err(self.wrong(at, format!("is {}, it must be {expected}", summary(item)))),
+            _ => Err(self.wrong(at, format!("is {}, it must be {expected}", item.summary()))),
         }
     }
 

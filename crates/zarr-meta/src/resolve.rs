@@ -76,7 +76,7 @@ pub(crate) fn resolve(
 
 /// Returns the data type, fill value and rank of the elements.
 fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> MetaResult<Repr> {
-    let (spec, waived) = meaningless_waiver(array.data_type(), "/data_type")?;
+    let (spec, waived) = meaningless_waiver(array.data_type(), "/data_type");
     let found = context.registry.data_type(&spec, context);
     let (data_type, notes) = found.map_err(|e| refused(e, "/data_type"))?;
     waived.into_iter().try_for_each(|d| sink.report(d))?;
@@ -88,12 +88,12 @@ fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> Me
 
 /// Returns the name and configuration of an extension that a reader must never ignore. If the document has
 /// `must_understand: false` there, that has no effect and is reported as a diagnostic.
-fn meaningless_waiver(extension: &Extension, place: &str) -> MetaResult<(Spec, Option<Diagnostic>)> {
-    let spec = extension.to_spec().map_err(|e| e.at(place))?;
+fn meaningless_waiver(extension: &Extension, place: &str) -> (Spec, Option<Diagnostic>) {
+    let spec = extension.to_spec();
     let message = "must_understand: false has no meaning here, ignored";
     let waived = (!spec.must_understand)
         .then(|| Diagnostic::new(Code::MeaninglessWaiver, pointer::join(place, "must_understand"), message));
-    Ok((spec, waived))
+    (spec, waived)
 }
 
 /// Resolves only the chunk grid of an array.
@@ -113,7 +113,7 @@ fn chunk_grid(
 ) -> MetaResult<Arc<dyn ChunkGrid>> {
     const PLACE: &str = "/chunk_grid";
     check_lists(array.chunk_grid(), context.limits).map_err(|e| e.at(PLACE))?;
-    let (spec, waived) = meaningless_waiver(array.chunk_grid(), PLACE)?;
+    let (spec, waived) = meaningless_waiver(array.chunk_grid(), PLACE);
     let built = context.registry.chunk_grid(&spec, array.shape(), context);
     let (grid, notes) = built.map_err(|e| refused(e, PLACE))?;
     waived.into_iter().try_for_each(|d| sink.report(d))?;
@@ -156,12 +156,12 @@ fn key_encoding(
 ) -> MetaResult<Arc<dyn KeyEncoding>> {
     const PLACE: &str = "/chunk_key_encoding";
     let extension = array.chunk_key_encoding();
-    let (mut spec, waived) = meaningless_waiver(extension, PLACE)?;
+    let (mut spec, waived) = meaningless_waiver(extension, PLACE);
     let misplaced = extension.beside("separator");
     if let Some(separator) = &misplaced
-        && !spec.configuration.contains_key("separator")
+        && !spec.configuration.contains("separator")
     {
-        spec.configuration.insert("separator".to_owned(), separator.to_serde()?);
+        spec.configuration.set("separator", separator);
     }
     let (encoding, notes) = context.registry.key_encoding(&spec, context).map_err(|e| refused(e, PLACE))?;
     waived.into_iter().try_for_each(|d| sink.report(d))?;
@@ -182,7 +182,7 @@ fn transformers(
     let mut transformers = Vec::new();
     for (i, extension) in array.storage_transformers().iter().enumerate() {
         let place = pointer::element("/storage_transformers", i);
-        let spec = extension.to_spec().map_err(|e| e.at(&place))?;
+        let spec = extension.to_spec();
         match context.registry.transformer(&spec, context) {
             Ok((transformer, notes)) => {
                 report(&notes, &place, sink)?;
@@ -210,10 +210,7 @@ fn chain(array: &ArrayDocument, repr: Repr, context: &Context<'_>, sink: &mut dy
     if array.codecs().is_empty() {
         return Err(MetaError::invalid("expected at least one codec, found none").at("/codecs"));
     }
-    let mut specs = Vec::with_capacity(array.codecs().len());
-    for (i, codec) in array.codecs().iter().enumerate() {
-        specs.push(codec.to_spec().map_err(|e| e.at(&pointer::element("/codecs", i)))?);
-    }
+    let specs: Vec<Spec> = array.codecs().iter().map(Extension::to_spec).collect();
     let mut notes = Vec::new();
     let chain = Chain::build(&specs, repr, context, &mut notes).map_err(|e| refused(e, "/codecs"))?;
     report(&notes, "/codecs", sink)?;

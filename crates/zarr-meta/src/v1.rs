@@ -6,7 +6,9 @@ use zarr_traits::Limits;
 
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Document, Object, Root, Value, ValueKind};
+use crate::json::{Object, Value, ValueKind};
+use crate::root::Root;
+use crate::text::parse_json;
 use crate::v2::{self, Array, Codec, Order};
 use crate::v3::required;
 
@@ -18,7 +20,7 @@ pub(crate) fn parse(
     limits: &Limits,
     sink: &mut dyn Sink,
 ) -> MetaResult<(Root, Array)> {
-    let root = Root::new(Document::parse(bytes, limits, sink)?)?;
+    let root = Root::new(parse_json(bytes, limits, sink)?)?;
     let sink: &mut dyn Sink = &mut Capped::new(sink);
     let members = &root.members;
     v2::format(members, 1, sink)?;
@@ -75,11 +77,11 @@ fn options_of(id: &str, options: &Value) -> MetaResult<Object> {
     match (id, options.kind()) {
         ("zlib" | "bz2", ValueKind::Null) => configuration.set("level", 1),
         ("zlib" | "bz2", ValueKind::Number) => configuration.set("level", options),
-        ("zlib" | "bz2", _) => return Err(options.expected("a level")),
+        ("zlib" | "bz2", _) => return Err(options.expected("a level").into()),
         (_, ValueKind::Null) => {}
         (_, ValueKind::Object) => configuration = options.as_object().unwrap_or_default(),
         // The options of an unknown compression are unknown as well, so keep them.
-        ("blosc" | "lzma", _) => return Err(options.expected("null or an object")),
+        ("blosc" | "lzma", _) => return Err(options.expected("null or an object").into()),
         _ => configuration.set("compression_opts", options),
     }
     if id == "lzma" {

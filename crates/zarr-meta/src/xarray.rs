@@ -118,7 +118,7 @@ fn float_of(encoded: &Value) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use crate::json;
     use zarr_traits::Limits;
 
     use super::*;

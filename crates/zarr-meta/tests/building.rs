@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::common::{self, base, parse};
 use proptest::prelude::*;
-use serde_json::json;
-use zarr_meta::json::Value;
+use zarr_meta::json::{Object, Value, json};
 use zarr_meta::v3::{Extension, GroupDocument};
 use zarr_meta::{
     ArrayBuilder, ArrayMeta, Code, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, Strict,
@@ -331,16 +330,15 @@ fn fill_values_of_one_byte_floats_are_written_as_bits() {
         ("bfloat16", json!(1.5), "1.5"),
     ] {
         let (data_type, _) = context.registry.data_type(&Spec::named(name), &context).unwrap();
-        let meta = built(ArrayMeta::builder([4], data_type).chunks([2]).fill(Value::from(&given)));
+        let meta = built(ArrayMeta::builder([4], data_type).chunks([2]).fill(Value::from(given)));
         assert_eq!(meta.document().fill_value().to_compact(), written, "{name}");
     }
 }
 
 #[test]
 fn chunks_of_different_lengths_are_written_in_the_shortest_form() {
-    let grid = |lists: serde_json::Value| {
-        Extension::new("rectilinear").with("kind", "inline").with("chunk_shapes", lists)
-    };
+    let grid =
+        |lists: Value| Extension::new("rectilinear").with("kind", "inline").with("chunk_shapes", lists);
     let build = |lists| ArrayMeta::builder([6, 8], DataType::UInt8).chunk_grid(grid(lists)).build();
     for (lists, written) in [
         (json!([[1, 2, 3], [4, 4]]), grid(json!([[1, 2, 3], 4]))),
@@ -400,16 +398,16 @@ impl ExtensionType for Shaped {
     fn name(&self) -> &str {
         "acme.uint24"
     }
-    fn configuration(&self) -> serde_json::Map<String, serde_json::Value> {
-        serde_json::Map::new()
+    fn configuration(&self) -> Object {
+        Object::new()
     }
     fn layout(&self) -> Layout {
         self.0
     }
-    fn fill_from_json(&self, _: &serde_json::Value) -> CodecResult<FillValue> {
+    fn fill_from_json(&self, _: &Value) -> CodecResult<FillValue> {
         Ok(FillValue::from_bytes(vec![0; 6]))
     }
-    fn fill_to_json(&self, _: &FillValue) -> CodecResult<serde_json::Value> {
+    fn fill_to_json(&self, _: &FillValue) -> CodecResult<Value> {
         Ok(json!(0))
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::common::Verdict::{self, Fine, Tolerated, Unresolved};
 use crate::common::{base, check, registry};
-use serde_json::{Value as Serde, json};
-use zarr_meta::json::Value;
+use zarr_meta::json::{Value, json};
 use zarr_meta::types::StructType;
 use zarr_meta::{
     ArrayMeta, Code, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, MetaResult, Strict, fill,
@@ -21,21 +20,21 @@ fn rows(rows: &[(&str, &str, &str, Verdict)]) {
     }
 }
 
-fn noted(name: &str, configuration: &Serde, limits: &Limits) -> CodecResult<(DataType, Vec<Note>)> {
+fn noted(name: &str, configuration: &Value, limits: &Limits) -> CodecResult<(DataType, Vec<Note>)> {
     let registry = registry();
     let context = Context::new(&registry, limits);
     registry.data_type(&Spec::new(name, configuration.clone())?, &context)
 }
 
-fn open(name: &str, configuration: &Serde) -> CodecResult<DataType> {
+fn open(name: &str, configuration: &Value) -> CodecResult<DataType> {
     noted(name, configuration, &Limits::default()).map(|(data_type, _)| data_type)
 }
 
-fn made(name: &str, configuration: Serde) -> DataType {
+fn made(name: &str, configuration: Value) -> DataType {
     open(name, &configuration).unwrap()
 }
 
-fn refused(name: &str, configuration: &Serde) -> CodecError {
+fn refused(name: &str, configuration: &Value) -> CodecError {
     open(name, configuration).unwrap_err()
 }
 
@@ -241,8 +240,8 @@ fn structs_are_read_and_written() {
 
 #[test]
 fn invalid_fields_of_structs_are_refused() {
-    let field = |name: &str, data_type: Serde| json!({"name": name, "data_type": data_type});
-    let fields = |list: &[Serde]| json!({ "fields": list });
+    let field = |name: &str, data_type: Value| json!({"name": name, "data_type": data_type});
+    let fields = |list: &[Value]| json!({ "fields": list });
     let x = field("x", json!("int8"));
     let string = |name: &str| fields(&[x.clone(), field("s", json!(name))]);
     for (id, configuration, kind, pointer) in [
@@ -317,7 +316,7 @@ fn structured_is_read_and_written() {
     let meta = ArrayMeta::builder([2], old.clone()).chunks([2]).fill(element).build().unwrap();
     assert_eq!(meta.document().fill_value(), &Value::from("AACAPwI="), "older readers read no other form");
     let DataType::Extension(extension) = &old else { panic!("{old}") };
-    assert_eq!(Serde::Object(extension.configuration()), configuration);
+    assert_eq!(Value::from(extension.configuration()), configuration);
     for fields in [
         json!([["x"]]),
         json!([["x", "int8", [2]]]),
@@ -431,17 +430,17 @@ fn a_hostile_configuration_is_refused_before_anything_is_allocated() {
     limit(refused("struct", &json!({"fields": [large("a"), large("b")]})));
 
     let nested = |depth: usize| {
-        (0..depth).fold(json!("int16"), |inner, _| {
-            json!({"name": "struct", "configuration": {"fields": [{"name": "x", "data_type": inner}]}})
-        })["configuration"]
-            .clone()
+        let within = |inner| json!({"fields": [{"name": "x", "data_type": inner}]});
+        let inner = (1..depth)
+            .fold(json!("int16"), |inner, _| json!({"name": "struct", "configuration": within(inner)}));
+        within(inner)
     };
     assert_eq!(made("struct", nested(32)).size(), Some(2));
     limit(refused("struct", &nested(33)));
     limit(refused("struct", &nested(100)));
 
     let many = 20_000;
-    let fields: Vec<Serde> =
+    let fields: Vec<Value> =
         (0..many).map(|i| json!({"name": i.to_string(), "data_type": "int16"})).collect();
     let data_type = made("struct", json!({ "fields": fields }));
     assert_eq!(data_type.size(), Some(2 * many));

@@ -1,7 +1,7 @@
 //! Nodes of any format: their documents, and which bytes an edit keeps.
 
-use serde_json::json;
 use zarr_meta::consolidated::ConsolidatedIndex;
+use zarr_meta::json;
 use zarr_meta::{Code, DocumentName, Documents, Format, GroupMeta, Ignore, Limits, NodeMeta, Strict};
 
 const ARRAY: &str = r#"{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::registry;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use zarr_meta::json::{Value, json};
 use zarr_meta::{ArrayMeta, GRIDS, Ignore, MetaErrorKind, RectilinearGrid};
 use zarr_traits::extension::{Context, Entry, Note, Spec};
 use zarr_traits::{ChunkGrid, ChunkRun, CodecErrorKind, CodecResult, Limits, Registry};
@@ -147,7 +147,7 @@ fn the_form_for_new_arrays_is_the_shortest() {
         let (grid, _) = build(chunk_shapes, shape).unwrap();
         let built = RectilinearGrid::new((0..grid.rank()).map(|dim| grid.runs(dim))).unwrap();
         let Spec { name, configuration, .. } = built.to_spec();
-        (name, configuration.get("chunk_shapes").or(configuration.get("chunk_shape")).cloned().unwrap())
+        (name, configuration.get("chunk_shapes").or(configuration.get("chunk_shape")).unwrap())
     };
     for (given, length, written) in [
         (json!([1, 2, 3]), 6, json!([1, 2, 3])),

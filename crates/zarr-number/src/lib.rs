@@ -6,8 +6,6 @@ mod types;
 pub use float::FloatFormat;
 pub use types::NumberType;
 
-use serde_json::Value;
-
 /// The numeric format of the elements of a data type. A component is an element, or one of the two parts of a complex
 /// number. Its bits are the low bits of a `u64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,23 +128,6 @@ impl Numeric {
         let (least, most) = self.range()?;
         (least..=most).contains(&integer).then_some(low_bits(integer))
     }
-
-    /// Returns the component for a fill value in JSON, for integers and real floats.
-    ///
-    /// A JSON number with a fraction is first parsed as a double, so it can be rounded twice.
-    pub fn from_json(self, value: &Value) -> Option<u64> {
-        match (self, value) {
-            (Self::Float(format), Value::String(text)) => format.from_text(text),
-            (Self::Float(format), Value::Number(number)) => {
-                format.round(Real::from(number.as_f64()?), Rounding::NearestEven).ok()
-            }
-            (Self::Integer { .. }, Value::Number(number)) => {
-                let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
-                self.from_integer(integer?)
-            }
-            _ => None,
-        }
-    }
 }
 
 /// Returns `integer` modulo 2^64.
@@ -266,14 +247,10 @@ impl Rounding {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     const INT4: Numeric = Numeric::Integer { bits: 4, signed: true };
     const UINT2: Numeric = Numeric::Integer { bits: 2, signed: false };
-    const UINT64: Numeric = Numeric::Integer { bits: 64, signed: false };
-    const INT64: Numeric = Numeric::Integer { bits: 64, signed: true };
 
     #[test]
     fn unused_bits_of_an_element_are_ignored() {
@@ -286,28 +263,6 @@ mod tests {
         let mut bools = [0, 1, 2];
         Numeric::Bool.extend_all(&mut bools);
         assert_eq!(bools, [0, 1, 2], "a bool is a whole byte and is not changed");
-    }
-
-    #[test]
-    fn fill_values_in_json_become_components() {
-        // rule B.t73
-        for (numeric, value, bits) in [
-            (INT4, json!(-8), Some(-8_i64)),
-            (INT4, json!(8), None),
-            (UINT2, json!(3), Some(3)),
-            (UINT2, json!(4), None),
-            (UINT2, json!(-1), None),
-            (UINT64, json!(u64::MAX), Some(-1)),
-            (INT64, json!(i64::MIN), Some(i64::MIN)),
-            (INT64, json!(1.5), None),
-            (INT64, json!("1"), None),
-            (Numeric::Float(FloatFormat::FLOAT32), json!(0.1), Some(0x3dcc_cccd)),
-            (Numeric::Float(FloatFormat::FLOAT32), json!("NaN"), Some(0x7fc0_0000)),
-            (Numeric::Float(FloatFormat::FLOAT16), json!(1e6), None),
-            (Numeric::Bool, json!(true), None),
-        ] {
-            assert_eq!(numeric.from_json(&value), bits.map(i64::cast_unsigned), "{numeric:?} {value}");
-        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use zarr_json::{Object, Value};
 use zarr_strided::{Swap, swap_in_place};
 
 use crate::error::{CodecError, CodecResult};
@@ -293,8 +293,8 @@ pub trait ExtensionType: Any + Debug + Send + Sync {
     /// The name in metadata documents.
     fn name(&self) -> &str;
 
-    /// The configuration in metadata documents, or an empty map.
-    fn configuration(&self) -> Map<String, Value>;
+    /// The configuration in metadata documents, or an empty object.
+    fn configuration(&self) -> Object;
 
     /// The layout of one element in memory.
     fn layout(&self) -> Layout;

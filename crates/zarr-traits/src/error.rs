@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use zarr_json::JsonError;
 use zarr_strided::StridedError;
 
 use crate::cause::{Cause, raw_os_error};
@@ -270,6 +271,13 @@ impl From<StridedError> for CodecError {
             _ => CodecErrorKind::InvalidArgument,
         };
         Self::new(kind, e.to_string())
+    }
+}
+
+/// A JSON value of a configuration that is not what the extension needs.
+impl From<JsonError> for CodecError {
+    fn from(e: JsonError) -> Self {
+        Self::configuration(e.message()).at(e.pointer())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use zarr_json::Object;
 use zarr_strided::Dims;
 
 use crate::error::{CodecError, CodecResult};
@@ -36,15 +36,15 @@ pub trait ChunkGrid: Debug + Send + Sync {
         lengths
     }
 
-    /// Returns the configuration members that must change so that the grid covers `shape`. Returns an empty map if the
+    /// Returns the configuration members that must change so that the grid covers `shape`. Returns an empty object if the
     /// grid already covers it, as every unlimited grid does. Existing chunks keep their shape. The length of a new
     /// chunk must be a multiple of the length of inner chunks, `inner`.
     ///
     /// # Errors
     /// If the grid cannot grow that far.
-    fn grown(&self, shape: &[u64], inner: &[u64]) -> CodecResult<Map<String, Value>> {
+    fn grown(&self, shape: &[u64], inner: &[u64]) -> CodecResult<Object> {
         let _ = (shape, inner);
-        Ok(Map::new())
+        Ok(Object::new())
     }
 }
 

@@ -26,7 +26,7 @@ pub mod update;
 mod version;
 
 pub use bytes::Bytes;
-pub use serde_json;
+pub use zarr_json::{self as json, json};
 pub use zarr_number as number;
 pub use zarr_strided as strided;
 

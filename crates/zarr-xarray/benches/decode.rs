@@ -9,12 +9,12 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use serde_json::json;
 use zarr_hierarchy::zarr_array::traits::Scratch;
 use zarr_hierarchy::zarr_array::traits::codec::with_runs;
 use zarr_hierarchy::zarr_array::traits::strided::{Destination, Source, Swap, zeroed};
 use zarr_hierarchy::zarr_array::{Cpu, DataType, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, blocking::Group};
+use zarr_meta::json;
 use zarr_meta::v3::Extension;
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::Dataset;

@@ -5,11 +5,11 @@
 
 use std::time::Instant;
 
-use serde_json::json;
 use zarr_conformance::instruments::{Counting, Network, Simulated};
 use zarr_hierarchy::Format;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::{NdVec, Storage, standard};
+use zarr_meta::json;
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::Dataset;
 use zarr_xarray::{Calendar, Encoding, Labels, NewDataset, NewVariable, NumberType, TimeUnit, Times};

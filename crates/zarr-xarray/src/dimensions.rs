@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use zarr_meta::json::{Document, Object, Value};
+use zarr_meta::json::{Object, Value};
 use zarr_meta::xarray::DIMENSIONS;
-use zarr_meta::{ArrayMeta, Format, Ignore, Limits};
+use zarr_meta::{ArrayMeta, Format, Ignore, Limits, parse_json};
 
 use crate::error::{XarrayError, XarrayResult};
 use crate::finding::{Finding, FindingCode};
@@ -67,7 +67,7 @@ fn netcdf_names(array: &ArrayMeta) -> Option<Vec<String>> {
     }
     let paths = |object: Option<Value>, name: &str| object?.as_object()?.get(name)?.elements();
     let recent = paths(array.attributes().get(NETCDF_ARRAY), "dimension_references");
-    let document = || Document::parse(array.to_text().as_bytes(), &Limits::default(), &mut Ignore).ok();
+    let document = || parse_json(array.to_text().as_bytes(), &Limits::default(), &mut Ignore).ok();
     let first = || paths(document()?.root.as_object()?.get("_NCZARR_ARRAY"), "dimrefs");
     let name = |path: Value| Some(path.to_text().ok()?.rsplit('/').next()?.to_owned());
     recent.or_else(first)?.map(name).collect()
@@ -138,7 +138,7 @@ pub(crate) fn report(array: &ArrayMeta, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use zarr_meta::json;
 
     use super::*;
 

@@ -6,6 +6,7 @@ use std::fmt;
 use zarr_array::ArrayError;
 use zarr_hierarchy::HierarchyError;
 use zarr_meta::MetaError;
+use zarr_meta::json::JsonError;
 
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
@@ -133,6 +134,12 @@ impl From<HierarchyError> for XarrayError {
         let mut error = Self::new(XarrayErrorKind::Access, "");
         error.0.access = Some(source);
         error
+    }
+}
+
+impl From<JsonError> for XarrayError {
+    fn from(e: JsonError) -> Self {
+        MetaError::from(e).into()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Datasets in memory: what is read, selected and refused.
 
-use serde_json::{Value, json};
 use zarr_conformance::instruments::Counting;
 use zarr_hierarchy::zarr_array::{DataType, Limits, Located, Storage, WriteElement, standard};
 use zarr_hierarchy::{ArrayMeta, GroupOptions, blocking::Group};
+use zarr_meta::json::{Value, json};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::{DataTree, Dataset};
 use zarr_xarray::{

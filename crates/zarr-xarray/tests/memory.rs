@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use peak_alloc::PeakAlloc;
-use serde_json::json;
 use zarr_hierarchy::zarr_array::{DataType, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, blocking::Group};
+use zarr_meta::json;
 use zarr_meta::v3::Extension;
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::Dataset;

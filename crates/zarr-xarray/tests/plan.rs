@@ -1,7 +1,9 @@
 //! Plans from documents: decoding, used attributes, and findings.
 
-use serde_json::{Value, json};
-use zarr_meta::json::Object;
+use std::collections::BTreeMap;
+
+use zarr_hierarchy::zarr_array::traits::extension::Spec;
+use zarr_meta::json::{Object, Value, json};
 use zarr_meta::{ArrayMeta, Format, Ignore, Limits};
 use zarr_xarray::kernel::Packing;
 use zarr_xarray::{
@@ -14,17 +16,22 @@ type Array<'a> = (&'a str, Value, &'a [u64], &'a [&'a str], Value);
 
 /// The metadata of an array of format 3 whose fill value is 0 or an empty text.
 fn meta((_, data_type, shape, names, attributes): &Array<'_>) -> ArrayMeta {
-    let is_text = data_type.is_object() || data_type == "string";
+    let name = Spec::try_from(data_type).unwrap().name;
+    let fill = match &*name {
+        "bool" => json!(false),
+        name if name.starts_with("numpy.") => json!("NaT"),
+        name if name == "string" || data_type.as_object().is_some() => json!(""),
+        _ => json!(0),
+    };
     let document = json!({
-        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type,
-        "fill_value": match data_type { Value::String(name) if name == "bool" => json!(false), _ if data_type["name"].as_str().is_some_and(|name| name.starts_with("numpy.")) => json!("NaT"), _ if is_text => json!(""), _ => json!(0) },
-        "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": shape } },
+        "zarr_format": 3, "node_type": "array", "shape": *shape, "data_type": data_type, "fill_value": fill,
+        "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": *shape } },
         "chunk_key_encoding": { "name": "default" },
         "codecs": ["bytes"],
-        "dimension_names": names,
+        "dimension_names": *names,
         "attributes": attributes,
     });
-    ArrayMeta::parse(document.to_string().as_bytes(), &Limits::default(), &mut Ignore).unwrap()
+    ArrayMeta::parse(document.as_raw().as_bytes(), &Limits::default(), &mut Ignore).unwrap()
 }
 
 fn plan_with(arrays: &[Array<'_>], options: &DecodeOptions) -> XarrayResult<DatasetPlan> {
@@ -465,7 +472,9 @@ fn no_attribute_causes_a_panic() {
     for _ in 0..5000 {
         let attributes: Value = (0..random.usize(0..6))
             .map(|_| (NAMES[random.usize(..14)].to_owned(), values[random.usize(..values.len())].clone()))
-            .collect::<serde_json::Map<_, _>>()
+            .collect::<BTreeMap<_, _>>()
+            .into_iter()
+            .collect::<Object>()
             .into();
         let data_type = types[random.usize(..types.len())].clone();
         let mut options = DecodeOptions::default();

@@ -6,6 +6,7 @@ use zarr_conformance::instruments::{Counting, Network, RequestCounts, Simulated}
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::{Cpu, DataType, NdVec, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, Format, GroupMeta, GroupOptions};
+use zarr_meta::json::{Value, json};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::{DataTree, Dataset};
 use zarr_xarray::{Append, Encoding, Labels, NewDataset, NewVariable, Positions, XarrayResult};
@@ -27,15 +28,15 @@ fn stored(format: Format, consolidated: bool) -> Storage {
     let mut root = create(&storage, format);
     for (name, length) in COORDINATES {
         let attributes = match name {
-            "time" => serde_json::json!({ "units": "days since 2000-01-01" }),
-            _ => serde_json::json!({ "units": "1" }),
+            "time" => json!({ "units": "days since 2000-01-01" }),
+            _ => json!({ "units": "1" }),
         };
         let array = array(format, &[(name, length)], &[length], DataType::Int32, attributes);
         let values: Vec<i32> = (0_i32..).zip(0..length).map(|(position, _)| position * 10).collect();
         root.create_array(name, array).unwrap().write(.., &values).unwrap();
     }
     for number in 0..26_i16 {
-        let attributes = serde_json::json!({ "scale_factor": 0.5, "coordinates": "lat lon" });
+        let attributes = json!({ "scale_factor": 0.5, "coordinates": "lat lon" });
         let meta = array(format, &COORDINATES, &[1, 2, 4, 6], DataType::Int16, attributes);
         let array = root.create_array(&format!("v{number:02}"), meta).unwrap();
         array.write(.., &vec![number; 8 * 2 * 4 * 6]).unwrap();
@@ -56,7 +57,7 @@ fn array(
     dimensions: &[(&str, u64)],
     chunks: &[u64],
     data_type: DataType,
-    attributes: serde_json::Value,
+    attributes: Value,
 ) -> ArrayMeta {
     let shape: Vec<u64> = dimensions.iter().map(|(_, length)| *length).collect();
     let names = dimensions.iter().map(|(name, _)| *name);
@@ -133,8 +134,7 @@ fn a_consolidated_tree_is_one_request() {
     let mut root = create(&storage, Format::V3);
     for group in 0..10 {
         for (name, length) in COORDINATES {
-            let meta =
-                array(Format::V3, &[(name, length)], &[length], DataType::Int32, serde_json::json!({}));
+            let meta = array(Format::V3, &[(name, length)], &[length], DataType::Int32, json!({}));
             root.create_array(&format!("g{group}/{name}"), meta).unwrap();
         }
     }

@@ -1,10 +1,10 @@
 //! Reads decode chunk by chunk, directly into the result. They return what decoding of single elements returns.
 
-use serde_json::{Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::{AnyArray, Axis, DataType, Selection, Storage, standard};
 use zarr_conformance::instruments::Counting;
 use zarr_hierarchy::{ArrayMeta, blocking::Group};
+use zarr_meta::json::{Value, json};
 use zarr_meta::v3::Extension;
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::{Dataset, Variable};
@@ -36,9 +36,7 @@ type Layout = (&'static str, [u64; 2], Option<[u64; 2]>, Vec<Extension>);
 fn layouts() -> Vec<Layout> {
     let bytes = |endian| Extension::new("bytes").with("endian", endian);
     let zstd = || Extension::new("zstd").with("level", 1).with("checksum", false);
-    let turned = || {
-        Extension::new("transpose").with("order", [1_u64, 0].into_iter().collect::<zarr_meta::json::Value>())
-    };
+    let turned = || Extension::new("transpose").with("order", [1_u64, 0].into_iter().collect::<Value>());
     vec![
         ("raw", [16, 128], None, vec![bytes("little")]),
         ("short rows", [7, 9], None, vec![bytes("little"), zstd()]),

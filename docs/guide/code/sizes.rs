@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
-use zarr_array::traits::serde_json::json;
+use zarr_array::traits::json;
 use zarr_array::{ArrayMeta, DataType, NdVec, Selection, Storage, codecs, standard};
 use zarr_store::{Trace, Traced};
 use zarr_store_object::{ObjectStorage, object_store::memory::InMemory};

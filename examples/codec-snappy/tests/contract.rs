@@ -1,6 +1,6 @@
 use example_codec_snappy::CODECS;
 use zarr_array::meta::v3::Extension;
-use zarr_array::{ArrayMeta, DataType, blocking::Array, standard, traits::serde_json::json};
+use zarr_array::{ArrayMeta, DataType, blocking::Array, standard, traits::json::json};
 use zarr_conformance::codec::Subject;
 use zarr_store::MemoryStore;
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use zarr_traits::serde_json::{Map, Value, json};
+use zarr_traits::json::{Object, Value, json};
 use zarr_traits::{codec::*, extension::*, kernel::elementwise, *};
 
 /// For a registry: `zarr_array::standard().with(TABLE)`.
@@ -29,8 +29,8 @@ impl ExtensionType for Decimal {
         "example.decimal"
     }
 
-    fn configuration(&self) -> Map<String, Value> {
-        Map::from_iter([("scale".to_owned(), json!(self.0))])
+    fn configuration(&self) -> Object {
+        Object::from_iter([("scale", self.0)])
     }
 
     fn layout(&self) -> Layout {
@@ -38,7 +38,8 @@ impl ExtensionType for Decimal {
     }
 
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
-        let (whole, rest) = value.as_str().and_then(|text| text.split_once('.')).unwrap_or_default();
+        let text = value.as_text().unwrap_or_default();
+        let (whole, rest) = text.split_once('.').unwrap_or_default();
         let number = format!("{whole}{rest}").parse::<i64>().ok().filter(|_| rest.len() == self.0);
         let wrong = || format!("{value} is not a string with {} digits after a point", self.0);
         number.map(FillValue::of).ok_or_else(|| CodecError::new(CodecErrorKind::Value, wrong()))

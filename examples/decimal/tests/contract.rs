@@ -1,5 +1,5 @@
 use example_decimal::{Decimal, TABLE};
-use zarr_array::traits::{serde_json::json, strided::bytes_of};
+use zarr_array::traits::{json, strided::bytes_of};
 use zarr_array::{ArrayMeta, DataType, FillValue, blocking::Array, meta::v3::Extension, standard};
 use zarr_conformance::codec::{Subject, check};
 use zarr_store::MemoryStore;

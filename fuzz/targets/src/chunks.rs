@@ -3,6 +3,7 @@
 
 use zarr_array::blocking::Array;
 use zarr_array::{Axis, Cpu, Selection, standard};
+use zarr_meta::json;
 use zarr_store::MemoryStore;
 use zarr_traits::{Key, Registry, Storage, block_on};
 
@@ -178,7 +179,8 @@ impl Subject {
         let item = |bytes: &[u8]| [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
         let items = (0..count).flat_map(|i| item(&vec![b'a'; i as usize % 5]));
         let counted: Vec<u8> = count.to_le_bytes().into_iter().chain(items).collect();
-        let json = serde_json::to_vec(&vec![serde_json::json!({"a": [1, null, "ü"]}); 3]);
-        vec![counted, json.unwrap_or_default(), b"\x93\x01\xa1a\xc0".to_vec()]
+        let object = json!({"a": [1, null, "ü"]});
+        let json = json!([object, object, object]);
+        vec![counted, json.as_raw().into(), b"\x93\x01\xa1a\xc0".to_vec()]
     }
 }

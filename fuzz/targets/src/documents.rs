@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use serde_json::json;
 use zarr_array::blocking::Array;
 use zarr_array::{Cpu, OpenOptions, standard};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
+use zarr_meta::json::{Value, json};
 use zarr_meta::{DocumentName, Documents, Format, Ignore, Limits, NodeMeta};
 use zarr_store::MemoryStore;
 use zarr_traits::{Key, Registry, Storage, block_on};
@@ -200,7 +200,7 @@ pub(crate) fn seeds_of_v2() -> Vec<Vec<u8>> {
         array(json!("<M8[ns]"), json!(0), json!([]), json!({"id": "lz4", "acceleration": 1})),
         json!({"zarr_format": 2}),
     ];
-    let with = |document: &serde_json::Value| {
+    let with = |document: &Value| {
         [document.to_string().as_bytes(), b"\0{\"_ARRAY_DIMENSIONS\": [\"y\", \"x\"]}\0", &[7; 48]].concat()
     };
     documents.iter().map(with).collect()
@@ -215,8 +215,8 @@ pub(crate) fn seeds_of_v1() -> Vec<Vec<u8>> {
 pub(crate) fn seeds_of_consolidated() -> Vec<Vec<u8>> {
     let group = json!({"zarr_format": 3, "node_type": "group", "attributes": {}});
     let nodes = json!({"a": group, "a/b": group, "../c": group, "d//e": group});
-    let mut root = group.clone();
-    root["consolidated_metadata"] = json!({"kind": "inline", "must_understand": false, "metadata": nodes});
+    let root = json!({"zarr_format": 3, "node_type": "group", "attributes": {},
+        "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": nodes}});
     let array = json!({"zarr_format": 2, "shape": [], "chunks": [], "dtype": "|b1", "fill_value": null, "order": "C",
         "filters": null, "compressor": null});
     let all = json!({"zarr_consolidated_format": 1, "metadata": {".zgroup": {"zarr_format": 2}, ".zattrs": {"a": 1},

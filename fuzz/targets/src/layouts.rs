@@ -1,7 +1,7 @@
 //! The arrays of one chunk whose stored bytes are fuzzed: a table of data types and codecs.
 
-use serde_json::{Value, json};
 use zarr_meta::DocumentName;
+use zarr_meta::json::{Value, json};
 
 /// The metadata of an array of one chunk.
 pub(crate) struct Layout {
@@ -65,7 +65,7 @@ pub(crate) const TABLE: &[Row] = &[
         vec![
             text("vlen-utf8", "string"),
             text("vlen-bytes", "bytes"),
-            v2("<U4", json!([categories]), Value::Null),
+            v2("<U4", json!([categories]), Value::null()),
         ]
     }),
     ("codec_zfp", || {
@@ -139,7 +139,7 @@ pub(crate) const TABLE: &[Row] = &[
                 "uint16",
                 32,
                 json!([{"name": "transpose", "configuration": {"order": [1, 0]}},
-                shards(zstd, index, "start")[0].clone()]),
+                shards(zstd, index, "start").element(0)]),
             ),
         ]
     }),
@@ -184,5 +184,5 @@ fn v2(dtype: &str, filters: Value, fill: Value) -> Layout {
 }
 
 fn object(codec: Value) -> Layout {
-    v2("|O", json!([codec]), Value::Null)
+    v2("|O", json!([codec]), Value::null())
 }

@@ -35,8 +35,19 @@ const COMPRESSORS: [&str; 17] = [
 const DEFLATE: [&str; 2] = ["flate2", "zlib-rs"];
 
 /// The crates without runtimes and compressors, for any features.
-const BARE: [&str; 7] =
-    ["zarr-strided", "zarr-number", "zarr-traits", "zarr-engine", "zarr-meta", "zarr-store", "zarr-store-fs"];
+const BARE: [&str; 8] = [
+    "zarr-json",
+    "zarr-strided",
+    "zarr-number",
+    "zarr-traits",
+    "zarr-engine",
+    "zarr-meta",
+    "zarr-store",
+    "zarr-store-fs",
+];
+
+/// Features of `serde_json` that change what it does, so for every crate of a program if one of them enables it.
+const CHANGING: [&str; 4] = ["arbitrary_precision", "float_roundtrip", "preserve_order", "unbounded_depth"];
 
 /// A program, as the packages and features that it names, and the most packages that it may compile.
 struct Program {
@@ -54,21 +65,21 @@ const PROGRAMS: [Program; 3] = [
         name: "zarr-array without default features",
         packages: &["zarr-array"],
         features: "",
-        most: 28,
+        most: 21,
         compressors: false,
     },
     Program {
         name: "a program that reads arrays without compression from a directory",
         packages: &["zarr-array", "zarr-codecs-core", "zarr-store-fs"],
         features: "zarr-codecs-core/bytes",
-        most: 34,
+        most: 27,
         compressors: false,
     },
     Program {
         name: "a program with the standard codecs and directories",
         packages: &["zarr-array", "zarr-store-fs"],
         features: "zarr-array/default,zarr-store-fs/default",
-        most: 53,
+        most: 46,
         compressors: true,
     },
 ];
@@ -77,6 +88,7 @@ const PROGRAMS: [Program; 3] = [
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = edges(workspace);
     findings.extend(foundations(workspace));
+    findings.extend(forced(workspace));
     if workspace.packages.iter().any(|p| p.name == "zarr-array") {
         for program in &PROGRAMS {
             let mut tree =
@@ -96,11 +108,23 @@ struct Ban {
     reason: &'static str,
 }
 
-const BANS: [Ban; 11] = [
+const BANS: [Ban; 13] = [
     Ban {
         from: |p| p.name == "zarr-strided",
         to: |to| to.starts_with("zarr-"),
         reason: "zarr-strided has no Zarr in it",
+    },
+    Ban {
+        from: |p| p.name == "zarr-json",
+        to: |to| to.starts_with("zarr-"),
+        reason: "zarr-json has no Zarr in it",
+    },
+    Ban {
+        from: |p| {
+            BARE.contains(&p.name.as_str()) || ["zarr-array", "zarr-hierarchy"].contains(&p.name.as_str())
+        },
+        to: |to| to == "serde_json",
+        reason: "documents and configurations are values of zarr-json, and users have any serde (decision 0032)",
     },
     Ban {
         from: |p| p.name == "zarr-number",
@@ -109,8 +133,8 @@ const BANS: [Ban; 11] = [
     },
     Ban {
         from: |p| p.name == "zarr-traits",
-        to: |to| to.starts_with("zarr-") && !["zarr-strided", "zarr-number"].contains(&to),
-        reason: "all crates depend on zarr-traits, so it depends only on zarr-strided and zarr-number (invariant 1)",
+        to: |to| to.starts_with("zarr-") && !["zarr-json", "zarr-strided", "zarr-number"].contains(&to),
+        reason: "all crates depend on zarr-traits, so it depends only on zarr-json, zarr-strided and zarr-number (invariant 1)",
     },
     Ban {
         from: |p| p.name.starts_with("zarr-store"),
@@ -196,9 +220,9 @@ fn foundations(workspace: &Workspace) -> Vec<Finding> {
     };
     if let Some(traits) = find("zarr-traits") {
         let has = names(traits);
-        if has != ["bytes", "serde_json", "thiserror", "zarr-number", "zarr-strided"] {
+        if has != ["bytes", "thiserror", "zarr-json", "zarr-number", "zarr-strided"] {
             let message = format!(
-                "depends on {}; it has exactly bytes, serde_json, thiserror, zarr-number and zarr-strided, and stays \
+                "depends on {}; it has exactly bytes, thiserror, zarr-json, zarr-number and zarr-strided, and stays \
                  small enough to freeze (invariant 1)",
                 has.join(", ")
             );
@@ -220,6 +244,21 @@ fn foundations(workspace: &Workspace) -> Vec<Finding> {
             );
             findings.push(Finding::error("zarr-strided", "dependencies", message));
         }
+    }
+    findings
+}
+
+/// Finds features that a published crate would force on the programs of its users.
+fn forced(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in workspace.published() {
+        let json = package.dependencies.iter().filter(|d| d.kind != Kind::Dev && d.name == "serde_json");
+        let features = json.flat_map(|d| &d.features).filter(|feature| CHANGING.contains(&feature.as_str()));
+        findings.extend(features.map(|feature| {
+            let message =
+                format!("enables serde_json/{feature}, which changes the JSON of the user's whole program");
+            Finding::error(&*package.name, "features", message)
+        }));
     }
     findings
 }
@@ -250,8 +289,12 @@ mod tests {
     use crate::workspace::Dependency;
 
     fn package(name: &str, dependencies: &[(&str, Kind)]) -> Package {
-        let dependency =
-            |&(name, kind): &(&str, Kind)| Dependency { name: name.to_owned(), kind, optional: false };
+        let dependency = |&(name, kind): &(&str, Kind)| Dependency {
+            name: name.to_owned(),
+            kind,
+            optional: false,
+            features: Vec::new(),
+        };
         Package {
             name: name.to_owned(),
             dir: "/".into(),
@@ -299,7 +342,7 @@ mod tests {
         let good = [
             ("zarr-strided", Kind::Normal),
             ("zarr-number", Kind::Normal),
-            ("serde_json", Kind::Normal),
+            ("zarr-json", Kind::Normal),
             ("thiserror", Kind::Normal),
             ("bytes", Kind::Normal),
             ("proptest", Kind::Dev),
@@ -314,6 +357,19 @@ mod tests {
             &[],
         );
         assert_eq!(foundations(&w).len(), 2);
+    }
+
+    #[test]
+    fn no_published_crate_changes_the_json_of_a_program() {
+        let with = |name: &str, kind, feature: &str| {
+            let mut package = package(name, &[("serde_json", kind)]);
+            package.dependencies[0].features = vec!["std".to_owned(), feature.to_owned()];
+            forced(&workspace(vec![package], &[])).len()
+        };
+        assert_eq!(with("zarr-array", Kind::Normal, "preserve_order"), 1);
+        assert_eq!(with("zarr-array", Kind::Normal, "raw_value"), 0);
+        assert_eq!(with("zarr-array", Kind::Dev, "preserve_order"), 0);
+        assert_eq!(with("xtask", Kind::Normal, "preserve_order"), 0);
     }
 
     #[test]

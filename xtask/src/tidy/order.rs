@@ -102,6 +102,7 @@ mod tests {
                     name: (*name).to_owned(),
                     kind: *kind,
                     optional: *optional,
+                    features: Vec::new(),
                 })
                 .collect(),
             ..Package::default()

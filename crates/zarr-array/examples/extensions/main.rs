@@ -11,12 +11,12 @@ mod table;
 use std::error::Error;
 use std::path::Path;
 
-use serde_json::{Value, json};
 use zarr_array::blocking::Array;
-use zarr_array::meta::json::Value as Json;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{ArrayMeta, fill};
-use zarr_array::traits::FillValue;
+use zarr_array::traits::extension::Spec;
+use zarr_array::traits::json::{Value, json};
+use zarr_array::traits::{CodecError, FillValue};
 use zarr_array::{Registry, Storage};
 use zarr_store_fs::FsStore;
 
@@ -58,9 +58,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let of = |name: &str| table::types().into_iter().find(|t| t.name() == name).ok_or("no such type");
     let numbers = |data_type: &str, fill: Value, elements: Value| table::Type {
-        data_type: data_type.into(),
+        data_type: Spec::named(data_type),
         fill,
-        elements: elements.as_array().cloned().unwrap_or_default(),
+        elements: elements.elements().into_iter().flatten().collect(),
     };
     let mapped =
         json!({"data_type": "uint8", "scalar_map": {"encode": [["NaN", 0]], "decode": [[0, "NaN"]]}});
@@ -104,17 +104,16 @@ fn write(
     name: &str,
     codecs: Value,
 ) -> Result<(), Box<dyn Error>> {
-    let codecs = codecs.as_array().into_iter().flatten().map(|codec| {
-        let name = codec["name"].as_str().unwrap_or_default();
-        match codec.get("configuration") {
-            Some(configuration) => Extension::new(name)
-                .with_configuration(&Json::from(configuration).as_object().unwrap_or_default()),
-            None => Extension::new(name),
-        }
-    });
+    let extension = |codec| {
+        let Spec { name, configuration, .. } = Spec::try_from(&codec)?;
+        let extension = Extension::new(name);
+        Ok(if configuration.is_empty() { extension } else { extension.with_configuration(&configuration) })
+    };
+    let codecs: Vec<Extension> =
+        codecs.elements().into_iter().flatten().map(extension).collect::<Result<_, CodecError>>()?;
     let metadata = ArrayMeta::builder([LENGTH as u64], t.open(registry))
         .chunks([4])
-        .fill(Json::from(&t.fill))
+        .fill(t.fill.clone())
         .codecs(codecs)
         .build()?;
     let array = Array::create(storage.clone(), name, metadata, registry)?;
@@ -139,7 +138,7 @@ fn write(
     }
     let list: Vec<Value> = elements
         .into_iter()
-        .map(|e| Ok(fill::write(&data_type, &FillValue::from_bytes(e))?.to_serde()?))
+        .map(|e| Ok(fill::write(&data_type, &FillValue::from_bytes(e))?))
         .collect::<Result<_, Box<dyn Error>>>()?;
     std::fs::write(folder.join(format!("{name}.json")), Value::from(list).to_string())?;
     Ok(())

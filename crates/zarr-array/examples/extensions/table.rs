@@ -1,15 +1,14 @@
 //! Every data type with some elements, and every codec with a configuration.
 
-use serde_json::{Value, json};
-use zarr_array::meta::json::Value as Json;
 use zarr_array::meta::{Ignore, fill};
 use zarr_array::traits::extension::{Context, Spec};
+use zarr_array::traits::json::{Value, json};
 use zarr_array::traits::{DataType, Limits};
 use zarr_array::{Registry, standard};
 
 /// A data type as documents write it, its fill value, and more elements in the form of fill values.
 pub(crate) struct Type {
-    pub(crate) data_type: Value,
+    pub(crate) data_type: Spec,
     pub(crate) fill: Value,
     pub(crate) elements: Vec<Value>,
 }
@@ -17,23 +16,21 @@ pub(crate) struct Type {
 impl Type {
     /// The name, for lists.
     pub(crate) fn name(&self) -> &str {
-        self.data_type["name"].as_str().or(self.data_type.as_str()).unwrap_or("?")
+        &self.data_type.name
     }
 
     /// The data type.
     pub(crate) fn open(&self, registry: &Registry) -> DataType {
-        let configuration = self.data_type["configuration"].as_object().cloned().unwrap_or_default();
         let limits = Limits::default();
         let context = Context::new(registry, &limits);
-        let spec = Spec::named(self.name()).configuration(configuration);
-        registry.data_type(&spec, &context).unwrap_or_else(|e| panic!("{}: {e}", self.name())).0
+        registry.data_type(&self.data_type, &context).unwrap_or_else(|e| panic!("{}: {e}", self.name())).0
     }
 
     /// Returns `n` elements as bytes in memory, or as contents for a type of variable length.
     pub(crate) fn elements(&self, registry: &Registry, n: usize) -> Vec<Vec<u8>> {
         let data_type = self.open(registry);
         let element = |value: &Value| {
-            let read = fill::read(&data_type, &Json::from(value), &mut Ignore);
+            let read = fill::read(&data_type, value, &mut Ignore);
             read.unwrap_or_else(|e| panic!("{} {value}: {e}", self.name())).bytes().to_vec()
         };
         let all: Vec<_> = self.elements.iter().chain([&self.fill]).map(element).collect();
@@ -48,15 +45,12 @@ pub(crate) fn registry() -> Registry {
 
 /// All data types except `structured`, which is never written.
 pub(crate) fn types() -> Vec<Type> {
-    let of = |data_type: Value, fill: Value, elements: Value| Type {
-        data_type,
+    let with = |name: &str, configuration: Value, fill: Value, elements: Value| Type {
+        data_type: Spec::named(name).configuration(configuration.as_object().unwrap_or_default()),
         fill,
-        elements: elements.as_array().cloned().unwrap_or_default(),
+        elements: elements.elements().into_iter().flatten().collect(),
     };
-    let plain = |name: &str, fill: Value, elements: Value| of(name.into(), fill, elements);
-    let with = |name: &str, configuration: Value, fill: Value, elements: Value| {
-        of(json!({"name": name, "configuration": configuration}), fill, elements)
-    };
+    let plain = |name: &str, fill: Value, elements: Value| with(name, json!({}), fill, elements);
     let mut all = vec![
         plain("bool", json!(false), json!([true, false, true])),
         plain("int8", json!(0), json!([1, -1, -128, 127])),
@@ -109,7 +103,7 @@ pub(crate) fn types() -> Vec<Type> {
         .map(|t| {
             let pairs = t.elements.windows(2).map(|pair| json!(pair)).collect();
             Type {
-                data_type: format!("complex_{}", t.name()).into(),
+                data_type: Spec::named(format!("complex_{}", t.name())),
                 fill: json!([t.fill, t.fill]),
                 elements: pairs,
             }

@@ -152,7 +152,7 @@ pub fn data_type_of<T: WriteElement>() -> ArrayResult<DataType> {
 
 /// Returns the data type with this name and no configuration.
 pub(crate) fn named(name: &str) -> Option<DataType> {
-    DataType::core(name).or_else(|| zarr_meta::types::named(name, zarr_traits::serde_json::json!({})).ok())
+    DataType::core(name).or_else(|| zarr_meta::types::named(name, zarr_traits::json::json!({})).ok())
 }
 
 /// Whether `data_type` is an extension with one of these names and a fixed size.

@@ -42,7 +42,8 @@ impl Step {
             return Ok(None);
         }
         let configuration = extension.configuration();
-        let unit = configuration.get("unit").and_then(|unit| unit.as_str()).unwrap_or("generic");
+        let unit = configuration.get("unit").and_then(|unit| unit.as_text());
+        let unit = unit.as_deref().unwrap_or("generic");
         let scale = configuration.get("scale_factor").and_then(|scale| scale.as_i64());
         let scale = scale.and_then(|scale| i32::try_from(scale).ok()).filter(|scale| *scale > 0);
         let no_length = |reason: String| {

@@ -13,7 +13,7 @@ use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::extension::{Context, Spec};
 use zarr_array::traits::store::{Answer, Capabilities, Drive, Op, Store};
-use zarr_array::traits::{BoxFuture, ByteRange, Key, Prefix, StoreResult, serde_json};
+use zarr_array::traits::{BoxFuture, ByteRange, Key, Prefix, StoreResult, json};
 use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, Limits, Storage, block_on, standard};
 use zarr_conformance::instruments::Counting;
 use zarr_store::MemoryStore;
@@ -35,15 +35,11 @@ pub(crate) fn meta(shape: &[u64], chunks: &[u64], codecs: &[Extension]) -> Array
 }
 
 /// Returns a data type of the standard registry by its name and configuration. Null means no configuration.
-pub(crate) fn data_type(name: &str, configuration: serde_json::Value) -> DataType {
+pub(crate) fn data_type(name: &str, configuration: json::Value) -> DataType {
     let registry = standard();
     let limits = Limits::default();
     let context = Context::new(&registry, &limits);
-    let spec = match configuration {
-        serde_json::Value::Null => Spec::named(name),
-        members => Spec::new(name, members).unwrap(),
-    };
-    registry.data_type(&spec, &context).unwrap().0
+    registry.data_type(&Spec::new(name, configuration).unwrap(), &context).unwrap().0
 }
 
 /// Returns the kind and the message of an error, without the name of the array, which is `/a`.

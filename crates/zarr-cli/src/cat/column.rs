@@ -236,7 +236,7 @@ fn numpy_times(data_type: &DataType, bytes: &[u8]) -> Option<Cells> {
     let DataType::Extension(extension) = data_type else { return None };
     let configuration = extension.configuration();
     let scale = configuration.get("scale_factor").and_then(|scale| scale.as_i64()).unwrap_or(1);
-    let (unit, times) = match configuration.get("unit")?.as_str()? {
+    let (unit, times) = match &*configuration.get("unit")?.as_text()? {
         "D" => (TimeUnit::Seconds, 86_400),
         "h" => (TimeUnit::Seconds, 3600),
         "m" => (TimeUnit::Seconds, 60),

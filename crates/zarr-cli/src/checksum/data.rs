@@ -13,12 +13,12 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::{Format, NodeMeta, xarray};
 use zarr_array::traits::lock::unpoisoned;
-use zarr_array::traits::serde_json;
 use zarr_hierarchy::ChildState;
 
 use crate::crew;
 use crate::elements::Elements;
 use crate::exit::Failure;
+use crate::json::sorted;
 use crate::progress::Progress;
 use crate::select::Pick;
 use crate::sparse::{self, Part, Parts};
@@ -69,10 +69,6 @@ pub(super) fn each(
 /// Returns the lines in front of the blocks: the version, the kind of the node, and for an array the data type and the
 /// shape; then, if wanted, the names of dimensions and the attributes, in JSON with sorted members.
 fn head(node: &NodeMeta, data_type: Option<&DataType>, with_attributes: bool) -> String {
-    let sorted = |value: &Value| {
-        let parsed = serde_json::from_str::<serde_json::Value>(value.as_raw());
-        parsed.map_or_else(|_| value.to_compact(), |value| value.to_string())
-    };
     let mut head = String::from("zarr-data-1\n");
     match (node, data_type) {
         (NodeMeta::Array(array), Some(data_type)) => {

@@ -7,8 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use zarr_array::meta::diagnostic::Ignore;
-use zarr_array::meta::json::Document;
-use zarr_array::meta::{DocumentName, Documents, Format, GroupMeta, NodeMeta};
+use zarr_array::meta::{DocumentName, Documents, Format, GroupMeta, NodeMeta, parse_json};
 use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage, block_on, node};
 use zarr_copy::{CopyPlan, DestinationState, marker};
@@ -242,7 +241,7 @@ fn check_replaceable(
 /// Whether `directory` is that of an array, even of an unreadable one.
 fn is_array(directory: &Path) -> bool {
     let is_array = |bytes: &[u8]| {
-        let document = Document::parse(bytes, &Limits::default(), &mut Ignore).ok()?;
+        let document = parse_json(bytes, &Limits::default(), &mut Ignore).ok()?;
         let kind = document.root.as_object()?.get("node_type")?;
         kind.to_text().ok().map(|kind| kind == "array")
     };

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::{ArrayMeta, Format, Ignore, NodeMeta, xarray};
-use zarr_array::traits::serde_json;
 use zarr_array::{Limits, Registry};
 
 use super::report::Difference;
+use crate::json::sorted;
 use crate::target::registry;
 
 /// Returns the differences of two nodes; with `encoding` also of formats, chunks and codecs.
@@ -104,6 +104,5 @@ fn objects(a: &Object, b: &Object, found: &mut Vec<Difference>) {
 
 /// Whether two values are equal. The members of objects may have any order.
 fn same(a: &Value, b: &Value) -> bool {
-    let parsed = |value: &Value| serde_json::from_str::<serde_json::Value>(value.as_raw()).ok();
-    a == b || parsed(a).zip(parsed(b)).is_some_and(|(a, b)| a == b)
+    a == b || sorted(a) == sorted(b)
 }

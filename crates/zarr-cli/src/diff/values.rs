@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::json::{Document, Value};
+use zarr_array::meta::json::{DEPTH, Document, Value};
 use zarr_array::traits::RegularGrid;
 use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::strided::Dims;
@@ -356,7 +356,7 @@ impl Values {
 
 /// Returns a JSON value; text that is no JSON becomes a string.
 fn parsed(text: &str) -> Value {
-    let parsed = Document::parse(text.as_bytes(), &Limits::default(), &mut zarr_array::meta::Ignore);
+    let parsed = Document::parse(text.as_bytes(), DEPTH, &mut Vec::new());
     parsed.map_or_else(|_| text.into(), |document| document.root)
 }
 

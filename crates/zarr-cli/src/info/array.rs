@@ -53,8 +53,7 @@ impl ArrayInfo {
             Err(_) => document.storage_transformers().is_empty().then(|| target.storage.clone()),
         };
         let context = Context::new(&registry, &limits);
-        let data_type =
-            document.data_type().to_spec().ok().and_then(|spec| registry.data_type(&spec, &context).ok());
+        let data_type = registry.data_type(&document.data_type().to_spec(), &context).ok();
         let grid = meta.chunk_grid(&registry, &limits).ok();
         let mut info = Self {
             meta,

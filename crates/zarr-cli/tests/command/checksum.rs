@@ -78,6 +78,19 @@ fn the_digest_depends_on_data_and_not_on_how_it_is_stored() {
 }
 
 #[test]
+fn the_order_of_attributes_does_not_count() {
+    let folder = Folder::new();
+    let group = |path: &str, attributes: &str| {
+        let group = format!(r#"{{"zarr_format": 3, "node_type": "group", "attributes": {attributes}}}"#);
+        folder.write(&format!("{path}/zarr.json"), group);
+        checksum(&folder, path, &["--attributes"]).ok().text().to_owned()
+    };
+    let wanted = group("a.zarr", r#"{"a": 1.5, "b": {"c": "\u00e9", "d": [1]}}"#);
+    assert_eq!(group("b.zarr", r#"{"b": {"d": [ 1 ], "c": "é"}, "a": 1.50}"#), wanted);
+    assert_ne!(group("c.zarr", r#"{"a": 1.5, "b": {"c": "é", "d": [1.0]}}"#), wanted);
+}
+
+#[test]
 fn the_digest_is_defined_by_bytes() {
     let folder = Folder::new();
     let codecs = json!([{ "name": "vlen-utf8" }]);

@@ -152,6 +152,15 @@ impl Folder {
         self.join(path)
     }
 
+    /// Returns the paths in the consolidated metadata of a group of format 3, in their order.
+    pub(crate) fn consolidated(&self, path: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.join(path).join("zarr.json")).unwrap();
+        let document = zarr_array::meta::json::Value::parse(&text).unwrap();
+        let known = document.get("consolidated_metadata").and_then(|metadata| metadata.get("metadata"));
+        let known = known.unwrap().as_object().unwrap();
+        known.members().map(|member| member.name().unwrap().into_owned()).collect()
+    }
+
     pub(crate) fn document(&self, path: &str) -> Value {
         let text = fs::read_to_string(self.join(path).join("zarr.json")).unwrap();
         serde_json::from_str(&text).unwrap()

@@ -6,7 +6,7 @@ use zarr_codecs_core::CODECS;
 use zarr_engine::Chain;
 use zarr_traits::codec::Repr;
 use zarr_traits::extension::{Context, Entry, Note, Spec};
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::{Value, json};
 use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{
     ByteRange, Bytes, CodecError, CodecResult, DataType, Fetching, FillValue, Limits, Region, Registry,
@@ -34,14 +34,8 @@ impl Opening<'_> {
         let data_type = DataType::core(data_type).unwrap();
         let fill = FillValue::from_bytes(fill);
         let mut notes = Vec::new();
-        let spec = |codec: &Value| match codec {
-            Value::String(name) => Spec::named(name),
-            other => {
-                let configuration = other["configuration"].as_object().cloned().unwrap_or_default();
-                Spec::named(other["name"].as_str().unwrap()).configuration(configuration)
-            }
-        };
-        let specs: Vec<Spec> = codecs.as_array().unwrap().iter().map(spec).collect();
+        let specs: Vec<Spec> =
+            codecs.elements().unwrap().map(|codec| Spec::try_from(&codec).unwrap()).collect();
         let chain = Chain::build(&specs, Repr::new(data_type, fill, rank), &context, &mut notes)?;
         Ok((chain, notes))
     }

@@ -4,7 +4,7 @@
 use zarr_engine::Chain;
 use zarr_traits::codec::Repr;
 use zarr_traits::extension::{Context, Note, Spec};
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::Value;
 use zarr_traits::strided::{Destination, Source, bytes_of};
 use zarr_traits::{CodecResult, DataType, FillValue, Limits, Region, Registry, Scratch};
 
@@ -74,10 +74,10 @@ pub(crate) fn golden(file: &'static str) -> impl Iterator<Item = Golden> {
         let [data_type, shape, configuration, encoded, short, decoded] = cells[..] else {
             unreachable!("{line}")
         };
-        let shape: Vec<u64> = zarr_traits::serde_json::from_str(shape).unwrap();
+        let shape: Vec<u64> = Value::parse(shape).unwrap().deserialize().unwrap();
         let elements = elements(data_type, shape.iter().product());
         let decoded = if decoded == "same" { elements.clone() } else { native(data_type, hex(decoded)) };
-        let configuration = zarr_traits::serde_json::from_str(configuration).unwrap();
+        let configuration = Value::parse(configuration).unwrap();
         Golden {
             data_type,
             shape,

@@ -13,7 +13,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json;
 use zarr_traits::strided::{Destination, Source};
 use zarr_traits::{Region, Scratch};
 
@@ -57,14 +57,14 @@ static ALLOCATOR: Counting = Counting;
 fn later_chunks_allocate_nothing_large() {
     let _alone = crate::alone();
     let blosc = json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 0});
-    let mut both = after_bytes("zstd", json!({"level": 1}));
-    both.as_array_mut().unwrap().push("crc32c".into());
+    let both =
+        after_bytes("zstd", json!({"level": 1})).elements().unwrap().chain([json!("crc32c")]).collect();
     let chains = [
         after_bytes("zstd", json!({"level": 1})),
         after_bytes("gzip", json!({"level": 1})),
         after_bytes("gzip", json!({"level": 0})),
         after_bytes("blosc", blosc),
-        after_bytes("crc32c", Value::Null),
+        after_bytes("crc32c", json!(null)),
         after_bytes(
             "conditional",
             json!({"codecs": [{"name": "zstd", "configuration": {"level": 1}}, "crc32c"]}),

@@ -1,7 +1,7 @@
 //! The filters of liblzma, as Python writes them into a configuration.
 
 use liblzma::stream::{Error, Filters, LzmaOptions, MatchFinder, Mode};
-use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::json::{Member, Object, Value};
 use zarr_traits::{CodecError, CodecResult};
 
 use super::MEMORY;
@@ -36,8 +36,8 @@ impl Filter {
     /// Reads an element of the list `filters`.
     pub(super) fn parse(value: &Value) -> CodecResult<Self> {
         let wrong = || CodecError::configuration(format!("filter {value} is unknown or has a wrong member"));
-        let members = value.as_object().ok_or_else(wrong)?;
-        let id = members.get("id").and_then(Value::as_u64).ok_or_else(wrong)?;
+        let members = &value.as_object().ok_or_else(wrong)?;
+        let id = members.get("id").and_then(|id| id.as_u64()).ok_or_else(wrong)?;
         let (known, parsed): (&[&str], _) = match id {
             LZMA1 => (&Settings::MEMBERS, Settings::parse(members).map(Self::Lzma1)),
             LZMA2 => (&Settings::MEMBERS, Settings::parse(members).map(Self::Lzma2)),
@@ -52,7 +52,8 @@ impl Filter {
             _ => (&[], None),
         };
         // an unknown member may change the meaning of raw bytes
-        let strange = members.keys().any(|key| key != "id" && !known.contains(&key.as_str()));
+        let strange =
+            members.members().map(Member::name_lossy).any(|key| key != "id" && !known.contains(&&*key));
         parsed.filter(|_| !strange).ok_or_else(wrong)
     }
 
@@ -68,7 +69,7 @@ impl Filter {
 impl Settings {
     const MEMBERS: [&str; 9] = ["preset", "dict_size", "lc", "lp", "pb", "nice_len", "depth", "mode", "mf"];
 
-    fn parse(members: &Map<String, Value>) -> Option<Self> {
+    fn parse(members: &Object) -> Option<Self> {
         // a raw stream does not contain the dictionary size, so the size is limited here
         let numbers = [
             number(members, "dict_size", 1 << 12..=MEMORY)?,
@@ -92,7 +93,7 @@ impl Settings {
             Some(0x14) => Some(MatchFinder::BinaryTree4),
             Some(_) => return None,
         };
-        Some(Self { preset: preset(members.get("preset"))?, numbers, mode, finder })
+        Some(Self { preset: preset(members.get("preset").as_ref())?, numbers, mode, finder })
     }
 
     pub(super) fn options(&self) -> Result<LzmaOptions, Error> {
@@ -161,11 +162,7 @@ pub(super) fn preset(value: Option<&Value>) -> Option<u32> {
 }
 
 /// Reads an optional number of a filter. Returns `None` if it is out of range.
-fn number(
-    members: &Map<String, Value>,
-    name: &str,
-    range: std::ops::RangeInclusive<u32>,
-) -> Option<Option<u32>> {
+fn number(members: &Object, name: &str, range: std::ops::RangeInclusive<u32>) -> Option<Option<u32>> {
     let Some(value) = members.get(name) else { return Some(None) };
     let number = u32::try_from(value.as_u64()?).ok()?;
     range.contains(&number).then_some(Some(number))

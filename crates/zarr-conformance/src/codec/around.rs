@@ -7,7 +7,7 @@ use zarr_traits::codec::{
     each_element, too_large,
 };
 use zarr_traits::extension::{CodecEntry, Entry};
-use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::json::{Object, Value};
 use zarr_traits::strided::{Destination, Source, Swap, byte_len, swap_in_place};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, Region, Scratch,
@@ -142,8 +142,8 @@ impl ExtensionType for Strange {
         "conformance.strange"
     }
 
-    fn configuration(&self) -> Map<String, Value> {
-        Map::from_iter([("layout".to_owned(), format!("{:?}", self.0).into())])
+    fn configuration(&self) -> Object {
+        Object::from_iter([("layout", format!("{:?}", self.0))])
     }
 
     fn layout(&self) -> Layout {

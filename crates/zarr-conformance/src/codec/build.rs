@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use zarr_traits::CodecErrorKind;
 use zarr_traits::codec::Repr;
 use zarr_traits::extension::{Note, Spec};
-use zarr_traits::serde_json::{Value, json};
+use zarr_traits::json::pointer::join;
+use zarr_traits::json::{Value, json};
 
 use super::chunk::Worker;
 use super::subject::Bench;
@@ -74,22 +75,18 @@ const UNKNOWN: &str = "conformance.unknown";
 pub(super) fn members(bench: &Bench) -> Check {
     let reprs = accepted(bench);
     let Some(repr) = reprs.first() else { return Ok(()) };
-    let all = Value::Object(bench.subject.spec.configuration.clone());
-    for place in objects(&all) {
-        let mut changed = all.clone();
-        if let Some(object) = changed.pointer_mut(&place).and_then(Value::as_object_mut) {
-            object.insert(UNKNOWN.to_owned(), json!(1));
-        }
+    let all = bench.subject.spec.configuration.to_value();
+    for (place, changed) in with_unknown(&all) {
         let noted = |notes: &[Note]| notes.iter().any(|note| note.pointer.ends_with(UNKNOWN));
         ensure!(
             build(bench, &changed, repr)?.is_none_or(|notes| noted(&notes)),
             "the unknown member {place}/{UNKNOWN} of the configuration is neither refused nor noted"
         );
     }
-    for name in bench.subject.spec.configuration.keys() {
-        let mut less = bench.subject.spec.configuration.clone();
-        less.remove(name);
-        let _ = build(bench, &Value::Object(less), repr)?;
+    for member in bench.subject.spec.configuration.members() {
+        let (name, mut other) = (member.name_lossy(), bench.subject.spec.configuration.clone());
+        other.remove(&name);
+        let _ = build(bench, &other.to_value(), repr)?;
         for odd in [
             json!(null),
             json!(true),
@@ -100,9 +97,8 @@ pub(super) fn members(bench: &Bench) -> Check {
             json!([]),
             json!({}),
         ] {
-            let mut other = bench.subject.spec.configuration.clone();
-            other.insert(name.clone(), odd);
-            let _ = build(bench, &Value::Object(other), repr)?;
+            other.set(&name, odd);
+            let _ = build(bench, &other.to_value(), repr)?;
         }
     }
     Ok(())
@@ -118,20 +114,30 @@ fn build(bench: &Bench, configuration: &Value, repr: &Repr) -> Result<Option<Vec
     Ok(built.ok().map(|(_, notes)| notes))
 }
 
-/// Returns JSON pointers to all objects in a configuration, including itself.
-fn objects(value: &Value) -> Vec<String> {
-    let below = |key: &str, value: &Value| {
-        let key = key.replace('~', "~0").replace('/', "~1");
-        objects(value).into_iter().map(move |place| format!("/{key}{place}")).collect::<Vec<_>>()
-    };
-    match value {
-        Value::Object(members) => {
-            let inside = members.iter().flat_map(|(name, value)| below(name, value));
-            [String::new()].into_iter().chain(inside).collect()
+/// Returns a configuration with an unknown member in one of its objects, for each of them, with the pointer to it.
+fn with_unknown(value: &Value) -> Vec<(String, Value)> {
+    if let Some(members) = value.as_object() {
+        let with = |name: &str, value: Value| {
+            let mut changed = members.clone();
+            changed.set(name, value);
+            changed.to_value()
+        };
+        let mut all = vec![(String::new(), with(UNKNOWN, json!(1)))];
+        for member in members.members() {
+            let name = member.name_lossy();
+            let inside = with_unknown(&member.value()).into_iter();
+            all.extend(inside.map(|(place, value)| (join("", &name) + &place, with(&name, value))));
         }
-        Value::Array(items) => {
-            items.iter().enumerate().flat_map(|(i, value)| below(&i.to_string(), value)).collect()
-        }
-        _ => Vec::new(),
+        return all;
     }
+    let items: Vec<Value> = value.elements().into_iter().flatten().collect();
+    let mut all = Vec::new();
+    for (i, item) in items.iter().enumerate() {
+        for (place, value) in with_unknown(item) {
+            let mut changed = items.clone();
+            changed[i] = value;
+            all.push((format!("/{i}{place}"), changed.into()));
+        }
+    }
+    all
 }

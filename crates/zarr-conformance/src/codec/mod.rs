@@ -24,7 +24,7 @@ pub use subject::Subject;
 ///
 /// ```
 /// use zarr_conformance::codec::{Subject, check};
-/// use zarr_traits::serde_json::json;
+/// use zarr_traits::json;
 /// # use std::sync::Arc;
 /// # use zarr_traits::{codec::*, extension::*, *};
 /// # #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use zarr_engine::Chain;
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Note, Spec};
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::Value;
 use zarr_traits::{CodecResult, DataType, FillValue, Limits, Registry};
 
 use super::around::{self, HIDDEN, OPEN, UNSIZED};
@@ -51,7 +51,7 @@ impl Subject {
     /// # Panics
     /// If `configuration` is not an object.
     pub fn new(name: &str, configuration: Value) -> Self {
-        let Value::Object(configuration) = configuration else {
+        let Some(configuration) = configuration.as_object() else {
             panic!("the configuration of {name:?} must be an object, not {configuration}");
         };
         Self {
@@ -154,7 +154,7 @@ impl fmt::Display for Subject {
         if self.spec.configuration.is_empty() {
             return Ok(());
         }
-        write!(f, " {}", Value::Object(self.spec.configuration.clone()))
+        write!(f, " {}", self.spec.configuration.to_value())
     }
 }
 

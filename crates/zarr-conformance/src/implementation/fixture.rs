@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use zarr_traits::serde_json::{self, Value};
+use serde_json::Value;
 
 use super::SuiteError;
+use super::json::read;
 use super::peer::Verb;
 
 /// The name of a manifest in the folder of its stores.
@@ -273,7 +274,7 @@ impl Fixtures {
     pub fn of(manifest: &Path, root: &Path) -> Result<Self, SuiteError> {
         let fail = |message: String| SuiteError::new(format!("{}: {message}", manifest.display()));
         let text = fs::read_to_string(manifest).map_err(SuiteError::at(manifest))?;
-        let value: Value = serde_json::from_str(&text).map_err(|e| fail(e.to_string()))?;
+        let value = read(text.as_bytes()).map_err(|e| fail(e.to_string()))?;
         let entries =
             value["cases"].as_array().ok_or_else(|| fail("the list `cases` is missing".to_owned()))?;
         let mut cases = Vec::with_capacity(entries.len());
@@ -323,7 +324,7 @@ fn symlink(target: &Path, link: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_traits::serde_json::json;
+    use serde_json::json;
 
     fn case(extra: &Value) -> Option<Case> {
         let mut value = json!({ "id": "a", "category": "b", "zarr_format": 3, "store": "s", "kind": "raw", "expect": "ok" });

@@ -1,11 +1,22 @@
 //! JSON in the form that the manifests hash.
 
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use zarr_traits::serde_json::Value;
+use zarr_traits::json::{DEPTH, DeviationKind, Document, JsonError};
 
 /// Returns the digest of some bytes, in hexadecimal.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads a JSON text. Floats are rounded correctly, so that equal numbers have equal digests.
+pub(super) fn read(text: &[u8]) -> Result<Value, JsonError> {
+    let mut deviations = Vec::new();
+    let document = Document::parse(text, DEPTH, &mut deviations)?;
+    match deviations.into_iter().find(|deviation| deviation.kind != DeviationKind::DuplicateMember) {
+        Some(deviation) => Err(deviation.into()),
+        None => document.root.deserialize(),
+    }
 }
 
 /// Returns JSON text with sorted members, without spaces, in ASCII.
@@ -55,12 +66,23 @@ fn ascii(scalar: &Value, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_traits::serde_json::json;
+    use serde_json::json;
 
     #[test]
     fn writes_canonical_json() {
         let value = json!({ "b": [1, "é🚀", null], "a": "\"" });
         assert_eq!(canonical(&value), r#"{"a":"\"","b":[1,"\u00e9\ud83d\ude80",null]}"#);
+    }
+
+    #[test]
+    fn reads_exact_numbers() {
+        let read = |text: &str| read(text.as_bytes()).map(|value| canonical(&value));
+        assert_eq!(
+            read("[0.30000000000000004, 1.7976931348623157e308, 1e16]").unwrap(),
+            "[0.30000000000000004,1.7976931348623157e+308,1e+16]"
+        );
+        assert_eq!(read(r#"{"b": 1, "a": -0.0, "b": 2}"#).unwrap(), r#"{"a":-0.0,"b":2}"#);
+        assert!(read("[NaN]").is_err());
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Compares an answer with the expectation of a case.
 
-use zarr_traits::serde_json::{self, Value};
+use serde_json::Value;
+use zarr_traits::json::JsonError;
 
 use super::fixture::{Case, CaseKind, Expect, Failure};
-use super::json::{canonical, sha256};
+use super::json::{canonical, read, sha256};
 use super::peer::{Exit, PeerAnswer, Verb};
 use super::verdict::{Fault, FaultKind, Verdict};
 
@@ -48,7 +49,7 @@ pub(super) fn refused(message: &str) -> String {
 }
 
 /// Describes output that is not JSON.
-fn no_json(error: &serde_json::Error, output: &[u8]) -> String {
+fn no_json(error: &JsonError, output: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(output).chars().take(80).collect();
     format!("no JSON ({error}): {start:?}")
 }
@@ -90,7 +91,7 @@ fn accepted(case: &Case, verb: Verb, output: &[u8]) -> String {
 /// Returns what is wrong with the elements, if anything.
 pub(super) fn elements(case: &Case, expect: Expect, output: &[u8]) -> Option<String> {
     let hash = if case.json {
-        match serde_json::from_slice::<Value>(output) {
+        match read(output) {
             Ok(value) => sha256(canonical(&value).as_bytes()),
             Err(error) => return Some(no_json(&error, output)),
         }
@@ -108,7 +109,7 @@ pub(super) fn elements(case: &Case, expect: Expect, output: &[u8]) -> Option<Str
 
 /// Returns what is wrong with the answer to `info`, if anything.
 fn described(case: &Case, output: &[u8]) -> Option<String> {
-    let info: Value = match serde_json::from_slice(output) {
+    let info: Value = match read(output) {
         Ok(info) => info,
         Err(error) => return Some(no_json(&error, output)),
     };
@@ -162,7 +163,7 @@ fn same(one: &Value, other: &Value) -> bool {
 
 /// Returns what is wrong with a list of nodes, if anything.
 fn listed(case: &Case, output: &[u8]) -> Option<String> {
-    match serde_json::from_slice::<Value>(output) {
+    match read(output) {
         Ok(found) if Some(&found) == case.nodes.as_ref() => None,
         Ok(found) => Some(format!("{:.200}", found.to_string())),
         Err(error) => Some(no_json(&error, output)),
@@ -226,7 +227,7 @@ fn code(name: &str) -> Option<(char, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_traits::serde_json::json;
+    use serde_json::json;
 
     fn case(extra: &Value) -> Case {
         let mut value = json!({

@@ -195,7 +195,7 @@ fn explain(deviations: &Deviations, case: &str, entry: &mut CaseResult) -> Optio
 mod tests {
     use super::super::verdict::{Fault, FaultKind};
     use super::*;
-    use zarr_traits::serde_json::json;
+    use serde_json::json;
 
     fn results(verdicts: &[(&str, Verdict)]) -> Results {
         let case = |id: &str| {

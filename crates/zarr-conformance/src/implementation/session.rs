@@ -8,9 +8,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use zarr_traits::serde_json::{self, Value, json};
+use serde_json::json;
 
 use super::SuiteError;
+use super::json::read;
 use super::peer::{Exit, Peer, PeerAnswer, PeerRequest};
 use super::process::{ProcessLimits, breakage, ended, family, group, kill, message, peak_memory};
 
@@ -123,7 +124,7 @@ impl Session {
                 return PeerAnswer { code, ..PeerAnswer::new(exit, self.message(), Vec::new()) };
             }
         };
-        let Ok(answer) = serde_json::from_str::<Value>(&answer) else {
+        let Ok(answer) = read(answer.as_bytes()) else {
             let exit = Exit::Broken(format!("the answer {answer:.80} is not JSON"));
             return PeerAnswer::new(exit, "", Vec::new());
         };

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use zarr_array::Limits;
-use zarr_array::meta::json::Document;
-use zarr_array::meta::{self, DocumentName, Documents, Ignore, NodeMeta, consolidated};
+use zarr_array::meta::{self, DocumentName, Documents, Ignore, NodeMeta, consolidated, parse_json};
 
 /// The kinds of the nodes by their keys below the source: `""`, `a/b/`.
 #[derive(Debug, Default)]
@@ -40,7 +39,7 @@ pub(super) fn is_valid(below: &str, document: &[u8]) -> bool {
             let documents = Documents::new().with(name, document.to_vec());
             NodeMeta::parse(&documents, &Limits::default(), &mut Ignore).is_ok_and(|node| node.is_some())
         }
-        _ => Document::parse(document, &Limits::default(), &mut Ignore).is_ok(),
+        _ => parse_json(document, &Limits::default(), &mut Ignore).is_ok(),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use zarr_array::meta::consolidated::{ConsolidatedForm, ConsolidatedIndex, remove_inline, same};
-use zarr_array::meta::json::{Document, Value};
-use zarr_array::meta::{DocumentName, Ignore, MetaResult, NodeMeta};
+use zarr_array::meta::json::Value;
+use zarr_array::meta::{DocumentName, Ignore, MetaResult, NodeMeta, parse_json};
 use zarr_array::traits::{Key, Prefix};
 use zarr_array::{ArrayErrorKind, Format, Limits, node};
 
@@ -163,7 +163,7 @@ fn only(old: Format) -> String {
 }
 
 fn parsed(text: &[u8], limits: &Limits) -> MetaResult<Value> {
-    Ok(Document::parse(text, limits, &mut Ignore)?.root)
+    Ok(parse_json(text, limits, &mut Ignore)?.root)
 }
 
 /// Gives inline consolidated metadata to the groups that have consolidated metadata in either form.

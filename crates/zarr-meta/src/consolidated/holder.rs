@@ -5,7 +5,7 @@ use zarr_traits::Limits;
 use super::{ConsolidatedForm, ConsolidatedIndex, DOCUMENT, OBJECT2, remove_inline};
 use crate::diagnostic::{Ignore, Sink};
 use crate::error::{MetaError, MetaResult};
-use crate::json::Document;
+use crate::text::parse_json;
 use crate::v3::GroupDocument;
 
 impl ConsolidatedForm {
@@ -80,7 +80,7 @@ impl ConsolidatedIndex {
     /// # Errors
     /// If `text` is not JSON.
     pub fn insert_text(&mut self, key: &str, text: &[u8], limits: &Limits) -> MetaResult<()> {
-        self.insert(key, Document::parse(text, limits, &mut Ignore)?.root);
+        self.insert(key, parse_json(text, limits, &mut Ignore)?.root);
         Ok(())
     }
 }

@@ -8,7 +8,8 @@ use super::write::{MEMBER, is_group, without_member};
 use super::{ConsolidatedForm, ConsolidatedIndex, DOCUMENT, OBJECT2, key_of};
 use crate::diagnostic::{Capped, Code, Diagnostic, MOST_REPORTS, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Document, Object, Value, pointer};
+use crate::json::{Object, Value, pointer};
+use crate::text::parse_json;
 
 /// The longest path in bytes, more than any store permits.
 const LONGEST_PATH: usize = 4 << 10;
@@ -47,7 +48,7 @@ impl ConsolidatedIndex {
     }
 
     fn read(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        let document = Document::parse(bytes, limits, sink)?;
+        let document = parse_json(bytes, limits, sink)?;
         let members = document.root.as_object().ok_or_else(|| document.root.expected("an object"))?;
         let sink = &mut Capped::new(sink);
         version(&members, sink)?;
@@ -135,7 +136,7 @@ fn version(members: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
             let message = format!("version {n} of consolidated metadata is not supported, expected 1");
             return Err(MetaError::new(MetaErrorKind::Unsupported, message).at(PLACE));
         }
-        None => return Err(value.expected("the number 1").at(PLACE)),
+        None => return Err(value.expected("the number 1").at(PLACE).into()),
     }
     if number.is_some_and(|n| !n.is_plain_integer()) {
         let message = format!("the integer 1 is written as {}", value.as_raw());

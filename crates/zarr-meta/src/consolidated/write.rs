@@ -3,7 +3,8 @@
 use super::{ConsolidatedForm, ConsolidatedIndex, DOCUMENT, GROUP2, node_of};
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Document, Object, Value};
+use crate::json::{Object, Value};
+use crate::text::parse_json;
 use crate::v3::GroupDocument;
 use zarr_traits::Limits;
 
@@ -73,7 +74,7 @@ pub fn remove_inline(group: &[u8], limits: &Limits) -> MetaResult<String> {
 }
 
 fn edit(group: &[u8], limits: &Limits, change: impl FnOnce(&mut Object)) -> MetaResult<String> {
-    let mut document = Document::parse(group, limits, &mut Ignore)?;
+    let mut document = parse_json(group, limits, &mut Ignore)?;
     let members = document.root.as_object();
     let mut members =
         members.ok_or_else(|| MetaError::invalid("the document of the group is not a JSON object"))?;

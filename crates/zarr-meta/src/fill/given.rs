@@ -86,4 +86,4 @@ macro_rules! fill_from {
     };
 }
 
-fill_from!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize bool &str serde_json::Value);
+fill_from!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize bool &str);

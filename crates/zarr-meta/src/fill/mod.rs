@@ -33,7 +33,7 @@ pub fn read(data_type: &DataType, value: &Value, sink: &mut dyn Sink) -> MetaRes
         DataType::Raw(size) => raw(*size as usize, value, sink),
         DataType::String => Ok(FillValue::from_bytes(value.to_text()?.as_bytes())),
         DataType::Bytes => bytes(value, sink),
-        DataType::Extension(extension) => extension.fill_from_json(&value.to_serde()?).map_err(|e| {
+        DataType::Extension(extension) => extension.fill_from_json(value).map_err(|e| {
             MetaError::invalid(format!("not a fill value of data type {data_type}")).with_source(e)
         }),
         other => Err(MetaError::invalid(format!("data type {other} has no known fill values"))),

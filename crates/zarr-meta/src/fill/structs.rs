@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value as Serde};
 use zarr_traits::{CodecError, CodecResult, ExtensionType, FillValue};
 
 use crate::diagnostic::{Below, Code, Diagnostic, Sink};
@@ -17,7 +16,7 @@ impl StructType {
         let bytes = match value.as_object() {
             Some(object) => self.read_object(&object, sink)?,
             None if value.kind() == ValueKind::String => self.read_base64(value, sink)?,
-            None => return Err(value.expected("an object with all fields")),
+            None => return Err(value.expected("an object with all fields").into()),
         };
         Ok(FillValue::from_bytes(bytes))
     }
@@ -71,12 +70,12 @@ impl StructType {
     }
 
     /// Returns the element as a JSON object, without padding.
-    pub(crate) fn show(&self, fill: &FillValue) -> CodecResult<Serde> {
+    pub(crate) fn show(&self, fill: &FillValue) -> CodecResult<Value> {
         let element = of_size(fill, self.size)?;
-        let mut members = Map::new();
+        let mut members = Object::new();
         for field in self.fields().iter().filter(|field| !field.is_padding()) {
             let bytes = field.of(element).unwrap_or_default();
-            members.insert(field.name.clone(), show_field(field, &field.shape, bytes)?);
+            members.set(&field.name, show_field(field, &field.shape, bytes)?);
         }
         Ok(members.into())
     }
@@ -105,9 +104,9 @@ fn read_field(
 }
 
 /// The inverse of [`read_field`].
-fn show_field(field: &Field, shape: &[u64], bytes: &[u8]) -> CodecResult<Serde> {
+fn show_field(field: &Field, shape: &[u64], bytes: &[u8]) -> CodecResult<Value> {
     let Some((length, inner)) = shape.split_first() else {
-        let shown = super::write(&field.data_type, &FillValue::from_bytes(bytes)).and_then(|v| v.to_serde());
+        let shown = super::write(&field.data_type, &FillValue::from_bytes(bytes));
         return shown.map_err(|e| not_an_element(format!("field {:?}", field.name)).with_source(e));
     };
     let size = usize::try_from(*length).ok().and_then(|length| bytes.len().checked_div(length));

@@ -23,7 +23,7 @@ fn boolean(value: &Value, sink: &mut dyn Sink) -> MetaResult<bool> {
     let b = match value.as_raw() {
         "0" => false,
         "1" => true,
-        _ => return Err(value.expected("true or false")),
+        _ => return Err(value.expected("true or false").into()),
     };
     let message = format!("expected true or false, found {}, read as {b}", value.as_raw());
     sink.report(Diagnostic::new(Code::BoolFill, "", message))?;
@@ -109,7 +109,7 @@ fn float(format: FloatFormat, value: &Value, place: &str, sink: &mut dyn Sink) -
                 }
                 None if text.starts_with("0x") => {
                     let message = format!("\"0x\" and {} hexadecimal digits", 2 * format.size());
-                    return Err(value.expected(&message).at(place));
+                    return Err(value.expected(&message).at(place).into());
                 }
                 None => None,
             }

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use crate::json::{Object, Value};
 use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
 use zarr_traits::{CodecResult, ExtensionType, FillValue, Layout};
 
@@ -37,7 +37,7 @@ impl ExtensionType for FixedLengthUtf32 {
         "fixed_length_utf32"
     }
 
-    fn configuration(&self) -> Map<String, Value> {
+    fn configuration(&self) -> Object {
         with_length(self.size)
     }
 
@@ -46,7 +46,7 @@ impl ExtensionType for FixedLengthUtf32 {
     }
 
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
-        let text = value.as_str().ok_or_else(|| unexpected("a string", value))?;
+        let text = value.as_text().ok_or_else(|| unexpected("a string", value))?;
         let most = self.size / UNIT;
         let text = text.trim_end_matches('\0');
         let count = text.chars().count();
@@ -69,6 +69,6 @@ impl ExtensionType for FixedLengthUtf32 {
                     .ok_or_else(|| not_an_element(format!("{code:#x} in a string is not a character")))
             })
             .collect();
-        text.map(Value::String)
+        text.map(Value::from)
     }
 }

@@ -1,6 +1,6 @@
 //! Data types beyond the core, by their usual names.
 
-use serde_json::{Map, Value, json};
+use crate::json::{Value, json};
 use zarr_traits::extension::{Context, Spec};
 use zarr_traits::{DataType, Limits, Registry};
 
@@ -10,7 +10,7 @@ use crate::error::{MetaError, MetaResult};
 /// [`DATA_TYPES`](super::DATA_TYPES).
 ///
 /// ```
-/// use serde_json::json;
+/// use zarr_meta::json;
 /// use zarr_meta::types;
 ///
 /// assert_eq!(types::named("bfloat16", json!({}))?.size(), Some(2));
@@ -24,10 +24,7 @@ pub fn named(name: &str, configuration: Value) -> MetaResult<DataType> {
     let refused = |e| MetaError::argument(format!("the data type {name:?} cannot be used")).with_source(e);
     let registry = Registry::core().overriding(super::DATA_TYPES);
     let limits = Limits::default();
-    let spec = match &configuration {
-        Value::Object(members) if members.is_empty() => Spec::named(name),
-        _ => Spec::new(name, configuration).map_err(refused)?,
-    };
+    let spec = Spec::new(name, configuration).map_err(refused)?;
     let built = registry.data_type(&spec, &Context::new(&registry, &limits));
     built.map(|(data_type, _)| data_type).map_err(refused)
 }
@@ -95,10 +92,9 @@ pub fn null_terminated_bytes(length: u32) -> MetaResult<DataType> {
 /// # Errors
 /// When a name is empty or occurs twice, or a field has a variable size.
 pub fn structure<N: Into<String>>(fields: impl IntoIterator<Item = (N, DataType)>) -> MetaResult<DataType> {
-    let fields = fields.into_iter().map(|(name, data_type)| {
-        let (name, data_type) = (Value::from(name.into()), json_of(&data_type));
-        Value::from(Map::from_iter([("name".to_owned(), name), ("data_type".to_owned(), data_type)]))
-    });
+    let fields = fields
+        .into_iter()
+        .map(|(name, data_type)| json!({ "name": name.into(), "data_type": json_of(&data_type) }));
     named("struct", json!({ "fields": fields.collect::<Vec<_>>() }))
 }
 
@@ -108,6 +104,6 @@ fn json_of(data_type: &DataType) -> Value {
         DataType::Extension(t) if !t.configuration().is_empty() => {
             json!({ "name": t.name(), "configuration": t.configuration() })
         }
-        other => Value::from(other.name()),
+        other => Value::from(&*other.name()),
     }
 }

@@ -28,7 +28,7 @@ mod numpy_time;
 mod raw_bytes;
 mod structs;
 
-use serde_json::{Map, Value};
+use crate::json::{Object, Value};
 use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
 use zarr_traits::number::{FloatFormat, Numeric};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, FillValue, Limits};
@@ -95,8 +95,8 @@ fn length_bytes(
 }
 
 /// Returns a configuration with the member `length_bytes`.
-fn with_length(bytes: usize) -> Map<String, Value> {
-    Map::from_iter([("length_bytes".to_owned(), bytes.into())])
+fn with_length(bytes: usize) -> Object {
+    Object::from_iter([("length_bytes", bytes)])
 }
 
 /// Returns the size of an element in bytes. A size that overflowed (`None`) or exceeds that of a document is refused,
@@ -119,8 +119,7 @@ pub(crate) fn of_size(fill: &FillValue, size: usize) -> CodecResult<&[u8]> {
 
 /// Returns the error of a JSON value that is not an element.
 fn unexpected(expected: &str, value: &Value) -> CodecError {
-    let found = crate::json::Value::from(value);
-    not_an_element(found.expected(expected).to_string())
+    not_an_element(value.expected(expected).to_string())
 }
 
 pub(crate) fn not_an_element(message: impl Into<String>) -> CodecError {

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use crate::json::{Object, Value};
 use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
 use zarr_traits::{CodecResult, ExtensionType, FillValue, Layout};
 
@@ -36,7 +36,7 @@ impl ExtensionType for NullTerminatedBytes {
         "null_terminated_bytes"
     }
 
-    fn configuration(&self) -> Map<String, Value> {
+    fn configuration(&self) -> Object {
         with_length(self.size)
     }
 
@@ -45,7 +45,7 @@ impl ExtensionType for NullTerminatedBytes {
     }
 
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
-        let bytes = value.as_str().and_then(base64::decode);
+        let bytes = value.as_text().and_then(|text| base64::decode(&text));
         let mut bytes = bytes.ok_or_else(|| unexpected("a string in base64", value))?;
         if bytes.len() > self.size {
             let message = format!("a string of {} bytes, at most {} fit", bytes.len(), self.size);

@@ -5,7 +5,7 @@
 
 use std::any::Any;
 
-use serde_json::{Map, Value};
+use crate::json::{Object, Value};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, number::Numeric,
 };
@@ -62,8 +62,8 @@ impl ExtensionType for SmallNumber {
         self.name
     }
 
-    fn configuration(&self) -> Map<String, Value> {
-        Map::new()
+    fn configuration(&self) -> Object {
+        Object::new()
     }
 
     fn layout(&self) -> Layout {
@@ -76,13 +76,12 @@ impl ExtensionType for SmallNumber {
     }
 
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
-        forms::number(self.numeric, &value.into(), &mut Ignore).map_err(not_an_element)
+        forms::number(self.numeric, value, &mut Ignore).map_err(not_an_element)
     }
 
     fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
         let size = || super::not_an_element(format!("{} bytes are not an element", fill.bytes().len()));
-        let value = forms::number_to_json(self.numeric, fill.bytes()).ok_or_else(size)?;
-        value.to_serde().map_err(not_an_element)
+        forms::number_to_json(self.numeric, fill.bytes()).ok_or_else(size)
     }
 }
 

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use crate::json::{Object, Value};
 use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
 use zarr_traits::{CodecError, CodecResult, ExtensionType, FillValue, Layout};
 
@@ -41,7 +41,7 @@ struct Time {
 fn open(name: &'static str, configuration: &mut Configuration<'_>) -> CodecResult<Arc<dyn ExtensionType>> {
     let wrong = |message: String| CodecError::configuration(message).at("/configuration/unit");
     let given = configuration.optional_string("unit")?.ok_or_else(|| wrong("unit is missing".to_owned()))?;
-    let spelled = match given {
+    let spelled = match &*given {
         // The letter mu, which is registered, and the micro sign, which looks the same.
         "\u{3bc}s" => "us",
         "\u{b5}s" => {
@@ -65,11 +65,8 @@ impl ExtensionType for Time {
         self.name
     }
 
-    fn configuration(&self) -> Map<String, Value> {
-        Map::from_iter([
-            ("unit".to_owned(), self.unit.into()),
-            ("scale_factor".to_owned(), self.scale_factor.into()),
-        ])
+    fn configuration(&self) -> Object {
+        Object::from_iter([("unit", Value::from(self.unit)), ("scale_factor", self.scale_factor.into())])
     }
 
     fn layout(&self) -> Layout {

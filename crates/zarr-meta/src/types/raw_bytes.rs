@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use crate::json::{Object, Value};
 use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
 use zarr_traits::{CodecResult, ExtensionType, FillValue, Layout};
 
@@ -35,7 +35,7 @@ impl ExtensionType for RawBytes {
         "raw_bytes"
     }
 
-    fn configuration(&self) -> Map<String, Value> {
+    fn configuration(&self) -> Object {
         with_length(self.size)
     }
 
@@ -44,12 +44,9 @@ impl ExtensionType for RawBytes {
     }
 
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
-        let bytes = match value {
-            Value::String(text) => base64::decode(text),
-            Value::Array(list) => {
-                list.iter().map(|byte| byte.as_u64().and_then(|byte| u8::try_from(byte).ok())).collect()
-            }
-            _ => None,
+        let bytes = match value.elements() {
+            Some(list) => list.map(|byte| byte.as_u64()?.try_into().ok()).collect(),
+            None => value.as_text().and_then(|text| base64::decode(&text)),
         };
         let bytes = bytes.filter(|bytes| bytes.len() == self.size);
         let expected = || unexpected(&format!("a string in base64 of {} bytes", self.size), value);

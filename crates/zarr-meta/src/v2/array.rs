@@ -4,7 +4,9 @@ use zarr_traits::Limits;
 
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Document, Object, Root, Value, ValueKind, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
+use crate::root::Root;
+use crate::text::parse_json;
 use crate::v3;
 
 /// The member with the separator of the numbers in a chunk key.
@@ -42,7 +44,7 @@ pub(crate) struct Codec {
 
 impl Array {
     pub(crate) fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<(Root, Self)> {
-        let root = Root::new(Document::parse(bytes, limits, sink)?)?;
+        let root = Root::new(parse_json(bytes, limits, sink)?)?;
         let sink: &mut dyn Sink = &mut Capped::new(sink);
         super::format(&root.members, 2, sink)?;
         let array = Self::read(&root.members, limits, sink)?;
@@ -58,7 +60,7 @@ impl Array {
                 let message = format!("this member is missing, read as {default}");
                 let place = pointer::join("", name);
                 sink.report(Diagnostic::new(Code::MissingMember, place, message))?;
-                Value::parse(default)
+                Value::parse(default).map_err(MetaError::from)
             }
         };
         let compressor = optional("compressor", "null")?;
@@ -121,7 +123,7 @@ pub(crate) fn order(value: &Value) -> MetaResult<Order> {
     match value.to_text().as_deref() {
         Ok("C") => Ok(Order::C),
         Ok("F") => Ok(Order::F),
-        _ => Err(value.expected("\"C\" or \"F\"").at("/order")),
+        _ => Err(value.expected("\"C\" or \"F\"").at("/order").into()),
     }
 }
 
@@ -153,6 +155,6 @@ fn separator(members: &Object, sink: &mut dyn Sink) -> MetaResult<char> {
     match value.to_text().as_deref() {
         Ok(".") => Ok('.'),
         Ok("/") => Ok('/'),
-        _ => Err(value.expected("\".\" or \"/\"").at(PLACE)),
+        _ => Err(value.expected("\".\" or \"/\"").at(PLACE).into()),
     }
 }

@@ -5,7 +5,9 @@ use zarr_traits::Limits;
 use crate::diagnostic::{Below, Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Document, Object, Root, Value};
+use crate::json::{Object, Value};
+use crate::root::Root;
+use crate::text::parse_json;
 use crate::v3;
 
 /// The attributes of a node of format 2 or 1. If the document cannot be read, the node can still be opened.
@@ -26,7 +28,7 @@ impl Attributes {
     ) -> MetaResult<Self> {
         let Some(bytes) = bytes else { return Ok(Self::Absent) };
         let mut notes: Vec<Diagnostic> = Vec::new();
-        let read = Document::parse(bytes, limits, &mut notes).and_then(|document| {
+        let read = parse_json(bytes, limits, &mut notes).and_then(|document| {
             if document.root.is_null() {
                 let message = "expected an object, found null, read as {}";
                 notes.push(Diagnostic::new(Code::NullAttributes, "", message));

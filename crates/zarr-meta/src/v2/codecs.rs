@@ -278,7 +278,7 @@ fn byte_codec(
     sink: &mut dyn Sink,
 ) -> MetaResult<Extension> {
     let given = &codec.configuration;
-    let is_at_end = || given.get("location").is_none_or(|location| location == "end".into());
+    let is_at_end = || given.get("location").is_none_or(|location| location == "end");
     let level = |default: i32, sink: &mut dyn Sink| tolerated::level(given, default)?.value(place, sink);
     let with = |member: &str, value: Value| {
         let mut configuration = given.clone();

@@ -109,7 +109,7 @@ pub(crate) fn to_format_2(name: &str, members: &mut Object, items: u64) -> MetaR
     });
     let number = shuffle.ok_or_else(|| MetaError::invalid("shuffle is missing or unknown"))?;
     members.set("shuffle", number);
-    if members.get("typesize").is_some_and(|typesize| typesize == items.into()) {
+    if members.get("typesize").is_some_and(|typesize| typesize == Value::from(items)) {
         members.remove("typesize");
     }
     Ok(())

@@ -259,7 +259,7 @@ impl Dtype {
                 }
                 Ok(Self::Struct(fields))
             }
-            _ => Err(value.expected("a type string or a list of fields")),
+            _ => Err(value.expected("a type string or a list of fields").into()),
         }
     }
 
@@ -352,7 +352,7 @@ impl Field {
         let (name, dtype) = elements.next().zip(elements.next()).ok_or_else(expected)?;
         let (shape, more) = (elements.next(), elements.next());
         if more.is_some() {
-            return Err(expected());
+            return Err(expected().into());
         }
         let name = name.to_text().map_err(|e| e.at("/0"))?.into_owned();
         let dtype = Dtype::read(&dtype, depth - 1, limits, sink).map_err(|e| e.at("/1"))?;

@@ -75,7 +75,7 @@ fn nothing(value: &Value, what: &str, sink: &mut dyn Sink) -> MetaResult<()> {
         return Ok(());
     }
     if value.as_number().and_then(|n| n.to_integer()) != Some(0) {
-        return Err(value.expected(what));
+        return Err(value.expected(what).into());
     }
     sink.report(Diagnostic::new(Code::OldFill, "", format!("expected {what}, found 0, read as all zeros")))
 }
@@ -83,7 +83,7 @@ fn nothing(value: &Value, what: &str, sink: &mut dyn Sink) -> MetaResult<()> {
 fn lower_number(number: &DataType, time: bool, value: &Value, sink: &mut dyn Sink) -> MetaResult<Value> {
     let text = if value.kind() == ValueKind::String { value.to_text()? } else { "".into() };
     if text.starts_with("0x") {
-        return Err(value.expected("a number: format 2 has no hexadecimal fill values"));
+        return Err(value.expected("a number: format 2 has no hexadecimal fill values").into());
     }
     if time && text == "NaT" {
         sink.report(Diagnostic::new(Code::OldFill, "", "expected an integer, found \"NaT\""))?;
@@ -171,9 +171,8 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>, sink: &mut dyn Sink) ->
             // The form of `raw_bytes` or that of `r<N>`.
             let bytes = fill::read(&DataType::Bytes, value, sink)?;
             if bytes.bytes().len() != *size as usize {
-                return Err(
-                    value.expected(&format!("{size} bytes in base64, or an array of {size} integers"))
-                );
+                let message = format!("{size} bytes in base64, or an array of {size} integers");
+                return Err(value.expected(&message).into());
             }
             out.extend_from_slice(bytes.bytes());
         }
@@ -203,7 +202,7 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>, sink: &mut dyn Sink) ->
                     .map_err(|e| e.at(&place))?;
             }
         }
-        Dtype::Object => return Err(value.expected("an element of a fixed size")),
+        Dtype::Object => return Err(value.expected("an element of a fixed size").into()),
     }
     if out.len() > end {
         return Err(MetaError::invalid("the fill value is longer than an element"));

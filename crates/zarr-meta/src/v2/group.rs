@@ -6,7 +6,9 @@ use super::Attributes;
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::MetaResult;
-use crate::json::{Document, Object, Root, pointer};
+use crate::json::{Object, pointer};
+use crate::root::Root;
+use crate::text::parse_json;
 
 /// A group of format 2.
 #[derive(Debug, Clone)]
@@ -35,7 +37,7 @@ impl Group {
     }
 
     fn members(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Root> {
-        let root = Root::new(Document::parse(bytes, limits, sink)?)?;
+        let root = Root::new(parse_json(bytes, limits, sink)?)?;
         let sink: &mut dyn Sink = &mut Capped::new(sink);
         super::format(&root.members, 2, sink)?;
         for member in root.members.members().filter(|m| m.name_lossy() != "zarr_format") {

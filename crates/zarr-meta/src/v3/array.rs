@@ -8,7 +8,8 @@ use super::node::{Node, NodeType};
 use crate::diagnostic::{Below, Capped, Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Document, Object, Value, ValueKind, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
+use crate::text::parse_json;
 
 const KNOWN: &[&str] = &[
     "zarr_format",
@@ -44,7 +45,7 @@ impl ArrayDocument {
     /// # Errors
     /// If it is not a valid document of an array or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        let document = Document::parse(bytes, limits, sink);
+        let document = parse_json(bytes, limits, sink);
         document
             .and_then(|document| Self::read(Node::read_only(document, NodeType::Array, sink)?, limits, sink))
             .map_err(|e| e.in_document(DocumentName::Node.as_str()))
@@ -243,9 +244,9 @@ fn dimension_names(
     let name = |(i, element): (usize, Value)| match element.kind() {
         ValueKind::Null => Ok(None),
         ValueKind::String => {
-            element.to_text().map(|t| Some(t.into_owned())).map_err(|e| e.at(&pointer::element(PLACE, i)))
+            Ok(Some(element.to_text().map_err(|e| e.at(&pointer::element(PLACE, i)))?.into_owned()))
         }
-        _ => Err(element.expected("a string or null").at(&pointer::element(PLACE, i))),
+        _ => Err(element.expected("a string or null").at(&pointer::element(PLACE, i)).into()),
     };
     elements.enumerate().map(name).collect::<MetaResult<_>>().map(Some)
 }

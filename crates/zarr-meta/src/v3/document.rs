@@ -8,6 +8,7 @@ use crate::diagnostic::Sink;
 use crate::documents::DocumentName;
 use crate::error::MetaResult;
 use crate::json::{Document, Object, Value};
+use crate::text::parse_json;
 
 /// The document of an array or of a group.
 #[derive(Debug, Clone)]
@@ -26,7 +27,7 @@ impl NodeDocument {
     /// # Errors
     /// If it is not a valid document or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        let document = Document::parse(bytes, limits, sink);
+        let document = parse_json(bytes, limits, sink);
         document
             .and_then(|document| Self::read(document, limits, sink))
             .map_err(|e| e.in_document(DocumentName::Node.as_str()))

@@ -97,7 +97,7 @@ impl Extension {
         if let Some(configuration) = &configuration
             && configuration.kind() != ValueKind::Object
         {
-            return Err(configuration.expected("an object").at("/configuration"));
+            return Err(configuration.expected("an object").at("/configuration").into());
         }
         let must_understand = must_understand
             .map(|v| v.as_bool().ok_or_else(|| v.expected("true or false").at("/must_understand")))
@@ -121,18 +121,9 @@ impl Extension {
     }
 
     /// Returns the extension in the form that a registry takes.
-    ///
-    /// # Errors
-    /// If the configuration has a value that `serde_json` cannot represent: a lone surrogate, a number beyond its
-    /// range.
-    pub fn to_spec(&self) -> MetaResult<Spec> {
-        let configuration = self.configuration.as_ref().map(Value::to_serde).transpose();
-        let configuration = match configuration.map_err(|e| e.at("/configuration"))? {
-            Some(serde_json::Value::Object(members)) => members,
-            _ => serde_json::Map::new(),
-        };
-        let spec = Spec::named(self.name.clone()).configuration(configuration);
-        Ok(spec.must_understand(self.must_understand()))
+    pub fn to_spec(&self) -> Spec {
+        let configuration = self.configuration.as_ref().and_then(Value::as_object).unwrap_or_default();
+        Spec::named(self.name.clone()).configuration(configuration).must_understand(self.must_understand())
     }
 
     /// Returns `must_understand` if the document has it.
@@ -199,7 +190,7 @@ impl From<&DataType> for Extension {
         let extension = Self { name, configuration: None, must_understand: None, value };
         match data_type {
             DataType::Extension(t) if !t.configuration().is_empty() => {
-                extension.with_configuration(&(&t.configuration()).into())
+                extension.with_configuration(&t.configuration())
             }
             _ => extension,
         }

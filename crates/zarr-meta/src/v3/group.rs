@@ -7,7 +7,8 @@ use super::node::{Node, NodeType};
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Document, Object, Value, ValueKind, pointer};
+use crate::json::{Object, Value, ValueKind, pointer};
+use crate::text::parse_json;
 
 const KNOWN: &[&str] = &["zarr_format", "node_type", "attributes", "consolidated_metadata"];
 
@@ -24,7 +25,7 @@ impl GroupDocument {
     /// # Errors
     /// If it is not a valid document of a group or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        let document = Document::parse(bytes, limits, sink);
+        let document = parse_json(bytes, limits, sink);
         document
             .and_then(|document| Self::read(Node::read_only(document, NodeType::Group, sink)?, sink))
             .map_err(|e| e.in_document(DocumentName::Node.as_str()))

@@ -19,10 +19,10 @@ pub(crate) fn required(members: &Object, place: &str) -> MetaResult<Value> {
 /// Returns attributes that may be written: an object without bare `NaN` and lone surrogates.
 pub(crate) fn writable(attributes: &Value) -> MetaResult<Value> {
     if attributes.kind() != ValueKind::Object {
-        return Err(attributes.expected("an object").at("/attributes"));
+        return Err(attributes.expected("an object").at("/attributes").into());
     }
     // The document around the attributes is one more level.
-    Value::parse_within(attributes.as_raw(), DEPTH - 1).map_err(|e| e.at("/attributes"))
+    Ok(Value::parse_within(attributes.as_raw(), DEPTH - 1).map_err(|e| e.at("/attributes"))?)
 }
 
 /// Reads at most `most` integers from zero. A fraction of zero such as `4.0` is tolerated.
@@ -37,7 +37,7 @@ pub(crate) fn lengths(value: &Value, place: &str, most: usize, sink: &mut dyn Si
         let integer = number.and_then(|n| n.to_integer()).and_then(|n| u64::try_from(n).ok());
         let Some(integer) = integer else {
             let what = "an integer from 0 to 2^64 - 1";
-            return Err(element.expected(what).at(&pointer::element(place, i)));
+            return Err(element.expected(what).at(&pointer::element(place, i)).into());
         };
         if number.is_some_and(|n| !n.is_plain_integer()) {
             let message = format!("the integer {integer} is written as {}", element.as_raw());

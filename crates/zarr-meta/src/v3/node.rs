@@ -34,7 +34,7 @@ impl Node {
         let kind = match node_type.to_text().as_deref() {
             Ok("array") => NodeType::Array,
             Ok("group") => NodeType::Group,
-            _ => return Err(node_type.expected("\"array\" or \"group\"").at("/node_type")),
+            _ => return Err(node_type.expected("\"array\" or \"group\"").at("/node_type").into()),
         };
         match members.get("attributes") {
             Some(v) if v.is_null() => {
@@ -42,7 +42,7 @@ impl Node {
                 sink.report(Diagnostic::new(Code::NullAttributes, "/attributes", message))?;
             }
             Some(v) if v.kind() != ValueKind::Object => {
-                return Err(v.expected("an object").at("/attributes"));
+                return Err(v.expected("an object").at("/attributes").into());
             }
             _ => {}
         }
@@ -150,7 +150,7 @@ pub(crate) fn integer_format(value: &Value, expected: u8, sink: &mut dyn Sink) -
             return unsupported(format!("this document is of Zarr version {n}, expected version {expected}"));
         }
         Some(n) => return unsupported(format!("unsupported version {n} of Zarr")),
-        None => return Err(value.expected(&format!("the number {expected}")).at(PLACE)),
+        None => return Err(value.expected(&format!("the number {expected}")).at(PLACE).into()),
     }
     if number.is_some_and(|n| !n.is_plain_integer()) {
         let message = format!("the integer {expected} is written as {}", value.as_raw());

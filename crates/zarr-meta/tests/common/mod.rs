@@ -144,7 +144,7 @@ pub fn registry() -> Registry {
     ) -> CodecResult<Codec> = |c, repr, _| {
         let (_, unit) = repr.fixed()?;
         let unit = if matches!(repr.data_type.layout(), Layout::Packed { .. }) { 2 } else { unit };
-        match c.optional_string("endian")? {
+        match c.optional_string("endian")?.as_deref() {
             Some("little" | "big") => {}
             None if unit == 1 => {}
             other => return Err(CodecError::configuration(format!("endian is {other:?}"))),

@@ -1,6 +1,8 @@
 //! Reading the configuration of an extension: members by type, with a note for each accepted deviation.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+use zarr_json::{Member, Number, Object, Value};
 use zarr_strided::Dims;
 
 use crate::error::{CodecError, CodecResult};
@@ -19,20 +21,20 @@ use super::note::{Note, NoteKind, pointer};
 /// ```
 #[derive(Debug)]
 pub struct Configuration<'a> {
-    members: &'a Map<String, Value>,
+    members: &'a Object,
     used: Vec<&'static str>,
     pub(super) notes: Vec<Note>,
     skipped: Vec<String>,
 }
 
 impl<'a> Configuration<'a> {
-    /// Reads `members`, the members of the `configuration` object. A missing configuration is an empty map.
-    pub fn new(members: &'a Map<String, Value>) -> Self {
+    /// Reads `members`, the members of the `configuration` object. A missing configuration is an empty object.
+    pub fn new(members: &'a Object) -> Self {
         Self { members, used: Vec::new(), notes: Vec::new(), skipped: Vec::new() }
     }
 
     /// Returns the value of member `name` as it is in the document.
-    pub fn get(&mut self, name: &'static str) -> Option<&'a Value> {
+    pub fn get(&mut self, name: &'static str) -> Option<Value> {
         self.used.push(name);
         self.members.get(name)
     }
@@ -60,13 +62,13 @@ impl<'a> Configuration<'a> {
         match self.unknown().next() {
             None => Ok(()),
             Some(name) => {
-                Err(CodecError::configuration(format!("unknown member {name:?}")).at(&pointer(name)))
+                Err(CodecError::configuration(format!("unknown member {name:?}")).at(&pointer(&name)))
             }
         }
     }
 
-    fn unknown(&self) -> impl Iterator<Item = &'a String> {
-        self.members.keys().filter(|k| !self.used.contains(&k.as_str()))
+    fn unknown(&self) -> impl Iterator<Item = Cow<'a, str>> {
+        self.members.members().map(Member::name_lossy).filter(|name| !self.used.contains(&&**name))
     }
 
     /// Adds the notes of an extension at `place`.
@@ -97,7 +99,7 @@ impl<'a> Configuration<'a> {
         range: std::ops::RangeInclusive<i64>,
     ) -> CodecResult<Option<i64>> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        let number = self.whole(name, value)?;
+        let number = self.whole(name, &value)?;
         if range.contains(&number) {
             return Ok(Some(number));
         }
@@ -110,23 +112,17 @@ impl<'a> Configuration<'a> {
     /// # Errors
     /// If it is anything else.
     pub fn optional_bool(&mut self, name: &'static str) -> CodecResult<Option<bool>> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::Bool(b)) => Ok(Some(*b)),
-            Some(other) => Err(wrong(name, other, "true or false")),
-        }
+        let read = |value: Value| value.as_bool().ok_or_else(|| wrong(name, &value, "true or false"));
+        self.get(name).map(read).transpose()
     }
 
     /// Returns an optional string.
     ///
     /// # Errors
     /// If it is anything else.
-    pub fn optional_string(&mut self, name: &'static str) -> CodecResult<Option<&'a str>> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::String(s)) => Ok(Some(s)),
-            Some(other) => Err(wrong(name, other, "a string")),
-        }
+    pub fn optional_string(&mut self, name: &'static str) -> CodecResult<Option<String>> {
+        let read = |value: Value| value.as_text().ok_or_else(|| wrong(name, &value, "a string"));
+        self.get(name).map(read).transpose()
     }
 
     /// Returns a required list of integers, each at least 0: one per dimension.
@@ -134,19 +130,24 @@ impl<'a> Configuration<'a> {
     /// # Errors
     /// If it is missing or anything else.
     pub fn lengths(&mut self, name: &'static str) -> CodecResult<Dims> {
-        let list = self.list(name)?;
-        let length =
-            |item| self.length(name, item).ok_or_else(|| wrong(name, item, "a list of integers >= 0"));
-        list.iter().map(length).collect()
+        let mut lengths = Dims::filled(0, 0);
+        for (i, item) in self.list(name)?.iter().enumerate() {
+            let length = self.length(name, item).ok_or_else(|| {
+                let message = format!("{name}[{i}] is {}, it must be an integer >= 0", item.summary());
+                CodecError::configuration(message).at(&format!("{}/{i}", pointer(name)))
+            });
+            lengths.push(length?);
+        }
+        Ok(lengths)
     }
 
     /// Returns a required list.
     ///
     /// # Errors
     /// If it is missing or not a list.
-    pub fn list(&mut self, name: &'static str) -> CodecResult<&'a [Value]> {
+    pub fn list(&mut self, name: &'static str) -> CodecResult<Vec<Value>> {
         let value = self.get(name).ok_or_else(|| missing(name))?;
-        value.as_array().map(Vec::as_slice).ok_or_else(|| wrong(name, value, "a list"))
+        value.elements().map(Iterator::collect).ok_or_else(|| wrong(name, &value, "a list"))
     }
 
     /// Returns a `value` inside member `name` as an integer of at least 0, or `None` if it is not one.
@@ -156,9 +157,8 @@ impl<'a> Configuration<'a> {
 
     /// Returns all notes, with one for each member that was not requested.
     pub fn finish(mut self) -> Vec<Note> {
-        let unknown: Vec<&String> = self.unknown().collect();
-        for name in unknown {
-            self.note_as(NoteKind::UnknownMember, name, format!("unknown member {name:?}, ignored"));
+        for name in self.unknown().collect::<Vec<_>>() {
+            self.note_as(NoteKind::UnknownMember, &name, format!("unknown member {name:?}, ignored"));
         }
         self.notes
     }
@@ -167,24 +167,17 @@ impl<'a> Configuration<'a> {
     ///
     /// # Errors
     /// If it is not an integer. `1.0` is accepted with a note.
-    #[allow(clippy::cast_possible_truncation, reason = "the number is whole and inside the range of i64")]
     pub fn whole(&mut self, name: &'static str, value: &Value) -> CodecResult<i64> {
-        if let Some(n) = value.as_i64() {
-            return Ok(n);
+        let number = value.as_number();
+        let whole = number.and_then(Number::to_integer).and_then(|n| i64::try_from(n).ok());
+        let whole = whole.ok_or_else(|| wrong(name, value, "an integer"))?;
+        // Note a list only once; it may have many items.
+        let is_same = |last: &Note| last.kind == NoteKind::IntegerSpelling && last.pointer == pointer(name);
+        if !number.is_some_and(Number::is_plain_integer) && !self.notes.last().is_some_and(is_same) {
+            let message = format!("{name} is written as {value}, read as an integer");
+            self.note_as(NoteKind::IntegerSpelling, name, message);
         }
-        match value.as_f64() {
-            Some(n) if !value.is_u64() && n.fract() == 0.0 && n.abs() < 9e15 => {
-                // Note a list only once; it may have many items.
-                let is_same =
-                    |last: &Note| last.kind == NoteKind::IntegerSpelling && last.pointer == pointer(name);
-                if !self.notes.last().is_some_and(is_same) {
-                    let message = format!("{name} is written as {value}, read as an integer");
-                    self.note_as(NoteKind::IntegerSpelling, name, message);
-                }
-                Ok(n as i64)
-            }
-            _ => Err(wrong(name, value, "an integer")),
-        }
+        Ok(whole)
     }
 }
 
@@ -193,29 +186,20 @@ pub(super) fn missing(name: &str) -> CodecError {
 }
 
 pub(super) fn wrong(name: &str, value: &Value, expected: &str) -> CodecError {
-    let message = format!("{name} is {}, it must be {expected}", summary(value));
+    let message = format!("{name} is {}, it must be {expected}", value.summary());
     CodecError::configuration(message).at(&pointer(name))
-}
-
-/// Returns `value` as text, cut to 60 characters.
-pub fn summary(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use zarr_json::json;
 
     use super::*;
 
     #[test]
     fn members_are_read_by_type_and_deviations_are_noted() {
         let value = json!({"level": 5.0, "name": "x", "shape": [1, 2.0], "mis/spelt": 1});
-        let members = value.as_object().unwrap();
+        let members = &value.as_object().unwrap();
         let mut c = Configuration::new(members);
         assert_eq!(c.integer("level", 0..=9).unwrap(), 5); // rule D.09
         assert_eq!(
@@ -223,7 +207,7 @@ mod tests {
             "level is 5, it must be between 0 and 4"
         );
         assert_eq!(format!("{:#}", c.integer("none", 0..=4).unwrap_err()), "none is missing");
-        assert_eq!(c.optional_string("name").unwrap(), Some("x"));
+        assert_eq!(c.optional_string("name").unwrap().as_deref(), Some("x"));
         assert!(c.optional_bool("name").is_err());
         assert_eq!(c.lengths("shape").unwrap()[..], [1, 2]);
         assert_eq!(c.no_more().unwrap_err().pointer(), "/configuration/mis~1spelt");
@@ -236,7 +220,7 @@ mod tests {
         assert!(complete.no_more().is_ok());
         for bad in [json!("5"), json!(5.5), json!(null), json!(1e300), json!(u64::MAX), json!(true)] {
             let value = json!({ "level": bad });
-            assert!(Configuration::new(value.as_object().unwrap()).integer("level", 0..=i64::MAX).is_err());
+            assert!(Configuration::new(&value.as_object().unwrap()).integer("level", 0..=i64::MAX).is_err());
         }
     }
 }

@@ -63,7 +63,7 @@ fn build_regular(
 }
 
 fn separator(configuration: &mut Configuration<'_>, default: char) -> CodecResult<char> {
-    match configuration.optional_string("separator")? {
+    match configuration.optional_string("separator")?.as_deref() {
         None => Ok(default),
         Some("/") => Ok('/'),
         Some(".") => Ok('.'),

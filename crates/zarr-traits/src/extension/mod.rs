@@ -25,7 +25,7 @@ mod note;
 pub(crate) mod registry;
 mod spec;
 
-pub use self::configuration::{Configuration, summary};
+pub use self::configuration::Configuration;
 pub use self::entry::NamedEntry;
 pub use self::note::{Note, NoteKind};
 pub use self::registry::{

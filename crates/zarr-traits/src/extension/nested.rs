@@ -1,12 +1,12 @@
 //! Codecs and data types inside a configuration, for extensions made of others.
 
-use serde_json::{Map, Value};
+use zarr_json::Value;
 
 use crate::dtype::DataType;
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 
 use super::configuration::{Configuration, missing, wrong};
-use super::note::{Note, NoteKind, escape, pointer};
+use super::note::{Note, NoteKind, pointer};
 use super::registry::Context;
 use super::spec::Spec;
 
@@ -36,16 +36,17 @@ impl Configuration<'_> {
     fn specs(&mut self, member: &'static str, context: &Context<'_>) -> CodecResult<(Vec<Spec>, Vec<Note>)> {
         let place = pointer(member);
         let value = self.get(member).ok_or_else(|| missing(member))?;
-        let list = value.as_array().ok_or_else(|| wrong(member, value, "a list of codecs"))?;
+        let list = value.elements().ok_or_else(|| wrong(member, &value, "a list of codecs"))?;
         // Check before any work on the items.
-        if list.len() > context.limits.chain_length {
-            let message = format!("{} codecs exceed the limit", list.len());
+        let length = list.clone().count();
+        if length > context.limits.chain_length {
+            let message = format!("{length} codecs exceed the limit");
             return Err(CodecError::new(CodecErrorKind::LimitExceeded, message).at(&place));
         }
-        let (mut specs, mut notes) = (Vec::with_capacity(list.len()), Vec::new());
-        for (i, item) in list.iter().enumerate() {
+        let (mut specs, mut notes) = (Vec::with_capacity(length), Vec::new());
+        for (i, item) in list.enumerate() {
             let here = format!("/{i}");
-            specs.push(extension(item, "codec", &here, &mut notes).map_err(|e| e.at(&here).at(&place))?);
+            specs.push(Spec::read(&item, "codec", &here, &mut notes).map_err(|e| e.at(&here).at(&place))?);
         }
         Ok((specs, notes))
     }
@@ -64,7 +65,7 @@ impl Configuration<'_> {
             return Err(CodecError::new(CodecErrorKind::LimitExceeded, message).at(&place));
         }
         let mut notes = Vec::new();
-        let built = extension(value, "data type", "", &mut notes).and_then(|spec| {
+        let built = Spec::read(value, "data type", "", &mut notes).and_then(|spec| {
             let (data_type, more) = context.registry.data_type(&spec, &inside)?;
             Ok((spec.must_understand, data_type, more))
         });
@@ -80,48 +81,9 @@ impl Configuration<'_> {
     }
 }
 
-/// Reads an extension object, or the name that stands for one. `what` is its kind in messages, `here` the pointer to it
-/// in the notes.
-fn extension(item: &Value, what: &str, here: &str, notes: &mut Vec<Note>) -> CodecResult<Spec> {
-    let members = match item {
-        Value::String(name) => return Ok(Spec::named(name)),
-        Value::Object(members) => members,
-        _ => return Err(CodecError::configuration(format!("a {what} must be an object with a name"))),
-    };
-    let Some(Value::String(name)) = members.get("name") else {
-        let message = format!("the name of a {what} must be a string");
-        return Err(CodecError::configuration(message).at("/name"));
-    };
-    let configuration = match members.get("configuration") {
-        None => Map::new(),
-        Some(Value::Object(configuration)) => configuration.clone(),
-        Some(_) => {
-            let message = format!("the configuration of {what} {name:?} must be an object");
-            return Err(CodecError::configuration(message).at("/configuration"));
-        }
-    };
-    let must_understand = match members.get("must_understand") {
-        None => true,
-        Some(Value::Bool(must)) => *must,
-        Some(_) => {
-            return Err(
-                CodecError::configuration("must_understand must be true or false").at("/must_understand")
-            );
-        }
-    };
-    for key in members.keys() {
-        if !matches!(key.as_str(), "name" | "configuration" | "must_understand") {
-            let pointer = format!("{here}/{}", escape(key));
-            let message = format!("unknown member {key:?}, ignored");
-            notes.push(Note::new(NoteKind::UnknownMember, pointer, message));
-        }
-    }
-    Ok(Spec { name: name.clone(), configuration, must_understand })
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use zarr_json::{Object, json};
 
     use super::*;
 
@@ -129,7 +91,7 @@ mod tests {
     fn notes_and_errors_of_nested_types_have_a_pointer() {
         let (registry, limits) = (crate::Registry::core(), crate::Limits::default());
         let context = Context::new(&registry, &limits);
-        let members = Map::new();
+        let members = Object::new();
         let mut c = Configuration::new(&members);
         for value in [json!("int32"), json!({"name": "int32"})] {
             assert_eq!(c.data_type(&value, "/of", &context).unwrap(), DataType::Int32); // rule B.t63

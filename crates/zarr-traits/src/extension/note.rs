@@ -54,10 +54,5 @@ impl Note {
 
 /// Returns the pointer to a member of the configuration.
 pub(super) fn pointer(member: &str) -> String {
-    format!("/configuration/{}", escape(member))
-}
-
-/// Escapes a member for a JSON pointer (RFC 6901).
-pub(super) fn escape(member: &str) -> String {
-    member.replace('~', "~0").replace('/', "~1")
+    zarr_json::pointer::join("/configuration", member)
 }

@@ -431,7 +431,7 @@ fn build<T>(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use zarr_json::json;
 
     use super::*;
     use crate::extension::core::REGULAR;

@@ -1,8 +1,11 @@
 //! Extension objects of metadata documents, and which names they may have.
 
-use serde_json::{Map, Value};
+use zarr_json::pointer::join;
+use zarr_json::{Object, Value};
 
 use crate::error::{CodecError, CodecResult};
+
+use super::note::{Note, NoteKind};
 
 /// An extension object of a metadata document, at any of the five extension points.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +14,7 @@ pub struct Spec {
     /// The name.
     pub name: String,
     /// The members of the configuration.
-    pub configuration: Map<String, Value>,
+    pub configuration: Object,
     /// `must_understand`; true if the document does not have it.
     pub must_understand: bool,
 }
@@ -19,7 +22,7 @@ pub struct Spec {
 impl Spec {
     /// An extension without configuration.
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), configuration: Map::new(), must_understand: true }
+        Self { name: name.into(), configuration: Object::new(), must_understand: true }
     }
 
     /// Adds a member to the configuration.
@@ -28,14 +31,14 @@ impl Spec {
     /// let gzip = zarr_traits::extension::Spec::named("gzip").with("level", 5);
     /// ```
     #[must_use]
-    pub fn with(mut self, member: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.configuration.insert(member.into(), value.into());
+    pub fn with(mut self, member: impl AsRef<str>, value: impl Into<Value>) -> Self {
+        self.configuration.set(member.as_ref(), value);
         self
     }
 
     /// Sets all members of the configuration.
     #[must_use]
-    pub fn configuration(self, configuration: Map<String, Value>) -> Self {
+    pub fn configuration(self, configuration: Object) -> Self {
         Self { configuration, ..self }
     }
 
@@ -49,7 +52,7 @@ impl Spec {
     ///
     /// ```
     /// # use zarr_traits::{CodecError, extension::Spec};
-    /// use serde_json::json;
+    /// use zarr_traits::json;
     /// let gzip = Spec::new("gzip", json!({ "level": 5 }))?;
     /// assert!(Spec::new("gzip", json!(5)).is_err());
     /// # Ok::<(), CodecError>(())
@@ -60,14 +63,66 @@ impl Spec {
     /// nor `null`, which means no configuration.
     pub fn new(name: impl Into<String>, configuration: Value) -> CodecResult<Self> {
         let name = name.into();
-        match configuration {
-            Value::Object(configuration) => Ok(Self { configuration, ..Self::named(name) }),
-            Value::Null => Ok(Self::named(name)),
-            other => {
-                let message = format!("the configuration of {name:?} must be an object, not {other}");
+        match configuration.as_object() {
+            Some(configuration) => Ok(Self { configuration, ..Self::named(name) }),
+            None if configuration.is_null() => Ok(Self::named(name)),
+            None => {
+                let message = format!("the configuration of {name:?} must be an object, not {configuration}");
                 Err(CodecError::configuration(message).at("/configuration"))
             }
         }
+    }
+
+    /// Reads an extension object, or the name that stands for one. `what` is its kind in messages, `here` the pointer to
+    /// it in the notes.
+    pub(super) fn read(item: &Value, what: &str, here: &str, notes: &mut Vec<Note>) -> CodecResult<Self> {
+        if let Some(name) = item.as_text() {
+            return Ok(Spec::named(name));
+        }
+        let Some(members) = item.as_object() else {
+            return Err(CodecError::configuration(format!("a {what} must be an object with a name")));
+        };
+        let Some(name) = members.get("name").and_then(|name| name.as_text()) else {
+            let message = format!("the name of a {what} must be a string");
+            return Err(CodecError::configuration(message).at("/name"));
+        };
+        let configuration =
+            members.get("configuration").map_or(Some(Object::new()), |value| value.as_object());
+        let configuration = configuration.ok_or_else(|| {
+            let message = format!("the configuration of {what} {name:?} must be an object");
+            CodecError::configuration(message).at("/configuration")
+        })?;
+        let must_understand = members.get("must_understand").map_or(Some(true), |value| value.as_bool());
+        let must_understand = must_understand.ok_or_else(|| {
+            CodecError::configuration("must_understand must be true or false").at("/must_understand")
+        })?;
+        for member in members.members() {
+            let key = member.name_lossy();
+            if !matches!(&*key, "name" | "configuration" | "must_understand") {
+                let pointer = join(here, &key);
+                let message = format!("unknown member {key:?}, ignored");
+                notes.push(Note::new(NoteKind::UnknownMember, pointer, message));
+            }
+        }
+        Ok(Self { name, configuration, must_understand })
+    }
+}
+
+/// Reads an extension object of a document, or the name that stands for one. Unknown members are ignored.
+///
+/// ```
+/// # use zarr_traits::{CodecError, extension::Spec};
+/// use zarr_traits::json;
+/// assert_eq!(Spec::try_from(&json!("crc32c"))?, Spec::named("crc32c"));
+/// let gzip = Spec::try_from(&json!({ "name": "gzip", "configuration": { "level": 5 } }))?;
+/// assert_eq!(gzip, Spec::named("gzip").with("level", 5));
+/// # Ok::<(), CodecError>(())
+/// ```
+impl TryFrom<&Value> for Spec {
+    type Error = CodecError;
+
+    fn try_from(extension: &Value) -> CodecResult<Self> {
+        Self::read(extension, "extension", "", &mut Vec::new())
     }
 }
 

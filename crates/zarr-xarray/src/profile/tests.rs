@@ -32,7 +32,7 @@ fn hierarchy(nodes: &Value) -> Hierarchy {
 
 fn group(document: &str) -> GroupMeta {
     let document: Value = serde_json::from_str(document).unwrap();
-    let attributes = zarr_meta::json::Value::from(&document["attributes"]);
+    let attributes = zarr_meta::json::Value::serialize(&document["attributes"]).unwrap();
     GroupMeta::new(Format::V3).unwrap().with_attributes(attributes).unwrap()
 }
 
@@ -187,7 +187,9 @@ fn stored(documents: &Value) -> Hierarchy {
                 let attributes: Value =
                     attributes.map_or(json!({}), |text| serde_json::from_slice(&text).unwrap());
                 let meta = GroupMeta::new(Format::V2).unwrap();
-                NodeMeta::Group(meta.with_attributes(zarr_meta::json::Value::from(&attributes)).unwrap())
+                NodeMeta::Group(
+                    meta.with_attributes(zarr_meta::json::Value::serialize(&attributes).unwrap()).unwrap(),
+                )
             }
             _ => continue,
         };

@@ -5,6 +5,7 @@ use zarr_hierarchy::zarr_array::{AnyArray, DataType};
 use zarr_xarray::{DateTime, Decoded, Decoding, NOT_A_TIME, TimeUnit, Times, Variable};
 
 use crate::datasets::store::bytes;
+use crate::vectors::tally::exact;
 
 /// Compares a variable with the one of the table, which may be without a data type.
 pub(crate) async fn compare(variable: &Variable, wanted: &Value) -> Result<(), String> {
@@ -29,7 +30,7 @@ pub(crate) fn equal(name: &str, what: &str, found: &Value, wanted: &Value) -> Re
 /// Attributes as the table shows them: NaN is a text.
 pub(crate) fn attributes_of(attributes: &zarr_meta::json::Object) -> Value {
     let text = attributes.to_value().to_compact().replace("NaN", "\"NaN\"").replace("\"\"NaN\"\"", "\"NaN\"");
-    serde_json::from_str(&text).unwrap()
+    exact(&text)
 }
 
 /// The values of the table, with bytes as numbers and floats as floats.

@@ -7,12 +7,14 @@ use serde_json::Value;
 use zarr_hierarchy::zarr_array::{Storage, block_on, traits::Key};
 use zarr_store::MemoryStore;
 
+use crate::vectors::tally::exact;
+
 /// The document of the table.
 pub(crate) fn table() -> &'static Value {
     static TABLE: OnceLock<Value> = OnceLock::new();
     TABLE.get_or_init(|| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/datasets.json");
-        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+        exact(&std::fs::read_to_string(path).unwrap())
     })
 }
 

@@ -12,6 +12,7 @@ use zarr_xarray::{
 
 use crate::datasets::rows::same;
 use crate::datasets::shown::{attributes_of, equal, stored, values};
+use crate::vectors::tally::{exact, json_of};
 
 pub(crate) fn check_written(row: &Value) -> Result<(), String> {
     let storage = Storage::from(MemoryStore::new());
@@ -58,7 +59,7 @@ pub(crate) async fn documents(storage: &Storage, row: &Value) -> Result<(), Stri
 }
 
 async fn document(array: &Array, path: &str, wanted: &Value, row: &Value) -> Result<(), String> {
-    let found: Value = serde_json::from_str(&array.metadata().to_text()).unwrap();
+    let found: Value = exact(&array.metadata().to_text());
     for member in ["shape", "fill_value"] {
         equal(path, member, &found[member], &wanted[member])?;
     }
@@ -80,7 +81,7 @@ async fn document(array: &Array, path: &str, wanted: &Value, row: &Value) -> Res
     }
     // xarray spells microseconds in reference times of cftime.
     let spelled = wanted["attributes"].to_string().replace(":00.000000\"", ":00\"");
-    equal(path, "attributes", &attributes, &serde_json::from_str(&spelled).unwrap())?;
+    equal(path, "attributes", &attributes, &exact(&spelled))?;
     let (dtype, elements) = stored(&array.read_any(..).await.map_err(|error| format!("{error:#}"))?);
     equal(path, "stored elements", &elements, &values(&dtype, &wanted["values"]))
 }
@@ -117,7 +118,7 @@ pub(crate) fn new(input: &Value, row: &Value) -> NewDataset {
 }
 
 fn member(value: &Value) -> zarr_meta::json::Value {
-    zarr_meta::json::Value::parse(&value.to_string()).unwrap()
+    json_of(value)
 }
 
 fn new_variable(variable: &Value) -> NewVariable {

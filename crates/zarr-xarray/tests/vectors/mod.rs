@@ -9,7 +9,7 @@ mod align;
 mod fill_value;
 mod related;
 mod sel;
-mod tally;
+pub(crate) mod tally;
 mod time_decode;
 mod time_encode;
 mod time_text;

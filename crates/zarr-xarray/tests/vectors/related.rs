@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use zarr_meta::{ArrayMeta, DataType};
 use zarr_xarray::{CoordinateNames, DatasetPlan, DecodeOptions, FindingCode};
 
-use crate::vectors::tally::{Verdict, check_rows, equal, table};
+use crate::vectors::tally::{Verdict, check_rows, equal, json_of, table};
 
 #[test]
 fn related_variables_are_those_that_xarray_finds() {
@@ -16,7 +16,11 @@ fn related_variables_are_those_that_xarray_finds() {
     check_rows("related.json", &[(Verdict::Same, 16)], |row, _| {
         let attribute = row["attribute"].as_str().unwrap();
         let array = |attributes: Value| {
-            ArrayMeta::builder([], DataType::Int8).chunks([]).attributes(attributes).build().unwrap()
+            ArrayMeta::builder([], DataType::Int8)
+                .chunks([])
+                .attributes(json_of(&attributes))
+                .build()
+                .unwrap()
         };
         let mut arrays: BTreeMap<&str, ArrayMeta> =
             known.iter().map(|name| (*name, array(json!({})))).collect();

@@ -29,7 +29,17 @@ impl Verdict {
 /// The document of a table.
 pub(crate) fn table(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    exact(&std::fs::read_to_string(path).unwrap())
+}
+
+/// Reads a JSON text with correctly rounded floats.
+pub(crate) fn exact(text: &str) -> Value {
+    zarr_meta::json::Value::parse(text).unwrap().deserialize().unwrap()
+}
+
+/// A value of a table as one of a document.
+pub(crate) fn json_of(value: &Value) -> zarr_meta::json::Value {
+    zarr_meta::json::Value::serialize(value).unwrap()
 }
 
 /// Checks each row of a table, and fails with a list of all failing rows. `totals` has the expected counts by verdict.

@@ -1,7 +1,7 @@
 //! Updates part of a shard, changes shape and attributes, and keeps consolidated metadata true.
 
 use anyhow::Result;
-use serde_json::json;
+use zarr_array::meta::json;
 use zarr_array::{ArrayMeta, CutElements, DataType, Storage, standard};
 use zarr_hierarchy::blocking::Group;
 use zarr_store_fs::FsStore;

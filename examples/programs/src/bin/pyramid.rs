@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
-use serde_json::json;
+use zarr_array::meta::json;
 use zarr_array::{AnyArray, ArrayMeta, Axis, DataType, standard};
 use zarr_hierarchy::{HierarchyResult, blocking::Group};
 use zarr_store_fs::FsStore;

@@ -1,7 +1,7 @@
 //! Writes the output of a simulation step by step: an array that grows, in shards, with a time axis beside it.
 
 use anyhow::Result;
-use serde_json::json;
+use zarr_array::meta::json;
 use zarr_array::{ArrayMeta, DataType, NdVec, standard};
 use zarr_hierarchy::blocking::Group;
 use zarr_store_fs::FsStore;

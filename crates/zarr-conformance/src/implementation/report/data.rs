@@ -1,6 +1,6 @@
 //! Results as JSON, which the page also contains.
 
-use zarr_traits::serde_json::{Value, json};
+use serde_json::{Value, json};
 
 use super::super::results::{Asked, CaseResult, Results};
 use super::super::verdict::{Direction, Verdict};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use crate::json::{Member, Value};
 use zarr_traits::extension::{Configuration, Context};
 use zarr_traits::strided::Swap;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType, Layout, Limits};
@@ -18,23 +18,22 @@ pub(super) fn read(
 ) -> CodecResult<(Vec<Field>, usize)> {
     const PLACE: &str = "/configuration/fields";
     let list = match configuration.get("fields") {
-        Some(Value::Array(list)) if !list.is_empty() => list,
-        Some(_) => {
-            return Err(CodecError::configuration("fields must be a list of at least one field").at(PLACE));
-        }
+        Some(fields) => fields.elements().filter(|list| list.clone().next().is_some()).ok_or_else(|| {
+            CodecError::configuration("fields must be a list of at least one field").at(PLACE)
+        })?,
         None => return Err(CodecError::configuration("fields is missing").at(PLACE)),
     };
     let (mut fields, mut names, mut offset) = (Vec::new(), HashSet::new(), 0);
-    for (i, item) in list.iter().enumerate() {
+    for (i, item) in list.enumerate() {
         let here = |e: CodecError| e.at(&format!("{PLACE}/{i}"));
-        let given = given(form, item).map_err(here)?;
-        if !given.name.is_empty() && !names.insert(given.name) {
+        let given = given(form, &item).map_err(here)?;
+        if !given.name.is_empty() && !names.insert(given.name.clone()) {
             let message = format!("two fields have the name {:?}", given.name);
             return Err(here(CodecError::configuration(message).at(given.name_at)));
         }
         let place = format!("/fields/{i}{}", given.type_at);
-        let data_type = configuration.data_type(given.data_type, &place, context)?;
-        let field = place_at(offset, &given, data_type, context.limits).map_err(here)?;
+        let data_type = configuration.data_type(&given.data_type, &place, context)?;
+        let field = place_at(offset, given, data_type, context.limits).map_err(here)?;
         offset = field.offset + field.size;
         fields.push(field);
     }
@@ -45,20 +44,21 @@ pub(super) fn read(
 }
 
 /// An item of the list of fields.
-struct Given<'a> {
-    name: &'a str,
+struct Given {
+    name: String,
     name_at: &'static str,
-    data_type: &'a Value,
+    data_type: Value,
     type_at: &'static str,
-    shape: Option<&'a Value>,
+    shape: Option<Value>,
 }
 
-fn given(form: Form, item: &Value) -> CodecResult<Given<'_>> {
+fn given(form: Form, item: &Value) -> CodecResult<Given> {
     let wrong = |message: &str| CodecError::configuration(message);
     let (name, name_at, data_type, type_at, shape) = if form == Form::Structured {
-        let Some([name, data_type]) = item.as_array().map(Vec::as_slice) else {
-            return Err(wrong("a field must be a list of a name and a data type"));
-        };
+        let pair: Option<Vec<Value>> = item.elements().map(Iterator::collect);
+        let pair = pair.and_then(|pair| <[Value; 2]>::try_from(pair).ok());
+        let [name, data_type] =
+            pair.ok_or_else(|| wrong("a field must be a list of a name and a data type"))?;
         (name, "/0", data_type, "/1", None)
     } else {
         let Some(members) = item.as_object() else {
@@ -68,23 +68,25 @@ fn given(form: Form, item: &Value) -> CodecResult<Given<'_>> {
         let shape = members.get("shape").filter(|_| form == Form::Private);
         // No other member may be ignored: it might be an offset.
         let known = |key: &str| matches!(key, "name" | "data_type") || key == "shape" && shape.is_some();
-        if let Some(key) = members.keys().find(|key| !known(key)) {
+        if let Some(key) = members.members().map(Member::name_lossy).find(|key| !known(key)) {
             return Err(wrong(&format!("unknown key {key:?} in the definition of a field")));
         }
         (member("name")?, "/name", member("data_type")?, "/data_type", shape)
     };
-    match name.as_str() {
-        Some("") if form != Form::Private => Err(wrong("the name of a field is empty").at(name_at)),
+    match name.as_text() {
+        Some(name) if name.is_empty() && form != Form::Private => {
+            Err(wrong("the name of a field is empty").at(name_at))
+        }
         Some(name) => Ok(Given { name, name_at, data_type, type_at, shape }),
         None => Err(wrong("the name of a field must be a string").at(name_at)),
     }
 }
 
 /// Returns the field at `offset`.
-fn place_at(offset: usize, given: &Given<'_>, data_type: DataType, limits: &Limits) -> CodecResult<Field> {
+fn place_at(offset: usize, given: Given, data_type: DataType, limits: &Limits) -> CodecResult<Field> {
     let size = fixed_size(&data_type).map_err(|e| e.at(given.type_at))?;
     let shape =
-        given.shape.map_or(Ok(Vec::new()), |shape| lengths(shape, limits)).map_err(|e| e.at("/shape"))?;
+        given.shape.map_or(Ok(Vec::new()), |shape| lengths(&shape, limits)).map_err(|e| e.at("/shape"))?;
     if given.name.is_empty() && !(matches!(data_type, DataType::Raw(_)) && shape.is_empty()) {
         return Err(CodecError::configuration(
             "a field without a name is padding, so its data type must be r<N>",
@@ -94,7 +96,7 @@ fn place_at(offset: usize, given: &Given<'_>, data_type: DataType, limits: &Limi
     let bytes = count.and_then(|count| count.checked_mul(size as u64));
     let end = element_size(bytes.and_then(|bytes| bytes.checked_add(offset as u64)), limits)?;
     let bytes = end - offset;
-    Ok(Field { name: given.name.to_owned(), data_type, shape, count: bytes / size, offset, size: bytes })
+    Ok(Field { name: given.name, data_type, shape, count: bytes / size, offset, size: bytes })
 }
 
 /// Returns the size in bytes of an element, which must be fixed, above zero, and have a byte order that can be swapped.
@@ -120,8 +122,8 @@ fn fixed_size(data_type: &DataType) -> CodecResult<usize> {
 
 /// Reads the shape of a sub-array, which must have at least one element.
 fn lengths(shape: &Value, limits: &Limits) -> CodecResult<Vec<u64>> {
-    let lengths = shape.as_array().filter(|list| list.len() <= limits.rank);
-    let lengths = lengths.and_then(|list| list.iter().map(|n| n.as_u64().filter(|n| *n > 0)).collect());
+    let lengths = shape.elements().filter(|list| list.clone().count() <= limits.rank);
+    let lengths = lengths.and_then(|list| list.map(|n| n.as_u64().filter(|n| *n > 0)).collect());
     lengths.ok_or_else(|| {
         CodecError::configuration(format!(
             "shape must be a list of at most {} integers from 1 on",

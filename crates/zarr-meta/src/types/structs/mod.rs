@@ -17,7 +17,7 @@ mod fields;
 use std::any::Any;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use crate::json::{Object, Value, json};
 use zarr_traits::extension::{Configuration, Context, DataTypeEntry, Entry};
 use zarr_traits::{CodecResult, DataType, ExtensionType, FillValue, Layout};
 
@@ -131,7 +131,7 @@ impl ExtensionType for StructType {
         }
     }
 
-    fn configuration(&self) -> Map<String, Value> {
+    fn configuration(&self) -> Object {
         let fields = self.fields.iter().map(|field| match self.form {
             Form::Structured => json!([field.name, named(&field.data_type)]),
             _ if field.shape.is_empty() => {
@@ -141,7 +141,7 @@ impl ExtensionType for StructType {
                 json!({"name": field.name, "data_type": named(&field.data_type), "shape": field.shape})
             }
         });
-        Map::from_iter([("fields".to_owned(), fields.collect())])
+        Object::from_iter([("fields", Value::from_iter(fields))])
     }
 
     fn layout(&self) -> Layout {
@@ -173,7 +173,7 @@ impl ExtensionType for StructType {
     }
 
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
-        let read = self.read_fill(&value.into(), &mut Ignore);
+        let read = self.read_fill(value, &mut Ignore);
         read.map_err(|e| not_an_element("not an element of this struct").with_source(e))
     }
 
@@ -184,7 +184,7 @@ impl ExtensionType for StructType {
 
 /// Returns a data type as documents have it: a plain name if it has no configuration.
 fn named(data_type: &DataType) -> Value {
-    let name = data_type.name();
+    let name = &*data_type.name();
     match data_type {
         DataType::Extension(extension) if !extension.configuration().is_empty() => {
             json!({"name": name, "configuration": extension.configuration()})

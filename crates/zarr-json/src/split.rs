@@ -1,28 +1,28 @@
 //! Finds the parts of an array or object in checked text, one level deep, by looking only at delimiters.
 
-use super::source::Source;
+use crate::source::Source;
 
 /// The offsets of a member `lead "name" : value trail`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts {
+pub(crate) struct Parts {
     /// The start of the white space before the name.
-    pub(super) lead: usize,
+    pub(crate) lead: usize,
     /// The opening quote of the name.
-    pub(super) name: usize,
+    pub(crate) name: usize,
     /// The end of the name, after its closing quote.
-    pub(super) name_end: usize,
+    pub(crate) name_end: usize,
     /// Whether the name has escapes.
-    pub(super) escaped: bool,
+    pub(crate) escaped: bool,
     /// The start of the value.
-    pub(super) value: usize,
+    pub(crate) value: usize,
     /// The end of the value.
-    pub(super) value_end: usize,
+    pub(crate) value_end: usize,
     /// The comma after the member, or `value_end` for the last member.
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
 /// Returns the members of the object at `start`, and the start and end of the white space before its closing brace.
-pub(super) fn members(text: &Source, start: usize) -> (Vec<Parts>, usize, usize) {
+pub(crate) fn members(text: &Source, start: usize) -> (Vec<Parts>, usize, usize) {
     let bytes = text.as_bytes();
     let mut members = Vec::with_capacity(12);
     let mut lead = start + 1;
@@ -46,7 +46,7 @@ pub(super) fn members(text: &Source, start: usize) -> (Vec<Parts>, usize, usize)
 }
 
 /// Returns the place of the next array element at or after `at`, which follows the bracket or the previous element.
-pub(super) fn element(text: &Source, at: usize) -> Option<(usize, usize)> {
+pub(crate) fn element(text: &Source, at: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut start = space(bytes, at);
     if bytes.get(start) == Some(&b',') {
@@ -59,7 +59,7 @@ pub(super) fn element(text: &Source, at: usize) -> Option<(usize, usize)> {
 }
 
 /// Returns the end of the white space at `at`.
-pub(super) fn space(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }
@@ -67,7 +67,7 @@ pub(super) fn space(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Returns the end of the string whose opening quote is at `at`.
-pub(super) fn string(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn string(bytes: &[u8], mut at: usize) -> usize {
     at += 1;
     loop {
         match bytes.get(at) {

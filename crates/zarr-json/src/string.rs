@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 /// The characters of a string in WTF-8: UTF-8 that may have lone surrogates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Unescaped<'a>(Cow<'a, [u8]>);
+pub(crate) struct Unescaped<'a>(Cow<'a, [u8]>);
 
 impl<'a> Unescaped<'a> {
     /// Returns the text, or `None` if it has a lone surrogate.
-    pub(super) fn into_text(self) -> Option<Cow<'a, str>> {
+    pub(crate) fn into_text(self) -> Option<Cow<'a, str>> {
         match self.0 {
             Cow::Borrowed(b) => std::str::from_utf8(b).ok().map(Cow::Borrowed),
             Cow::Owned(b) => String::from_utf8(b).ok().map(Cow::Owned),
@@ -16,13 +16,13 @@ impl<'a> Unescaped<'a> {
     }
 
     /// Returns the text, with U+FFFD in place of lone surrogates.
-    pub(super) fn to_string_lossy(&self) -> Cow<'_, str> {
+    pub(crate) fn to_string_lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
 }
 
 /// Resolves the escapes of `inner`, the valid text between two quotes.
-pub(super) fn unescape(inner: &str) -> Unescaped<'_> {
+pub(crate) fn unescape(inner: &str) -> Unescaped<'_> {
     let mut rest = inner.as_bytes();
     let Some(first) = rest.iter().position(|b| *b == b'\\') else { return Unescaped(Cow::Borrowed(rest)) };
     let mut out = rest[..first].to_vec();
@@ -61,7 +61,7 @@ pub(super) fn unescape(inner: &str) -> Unescaped<'_> {
 
 /// Reads `\uXXXX`, or two of them that form a pair. Returns the number of bytes read, and the character or `None` for a
 /// lone surrogate. Returns `None` if the digits are missing.
-pub(super) fn unicode_escape(text: &[u8]) -> Option<(usize, Option<char>)> {
+pub(crate) fn unicode_escape(text: &[u8]) -> Option<(usize, Option<char>)> {
     let unit = |text: &[u8]| -> Option<u32> {
         let digits = text.strip_prefix(b"\\u")?.get(..4)?;
         digits.iter().try_fold(0, |n, d| Some(n << 4 | char::from(*d).to_digit(16)?))
@@ -76,7 +76,7 @@ pub(super) fn unicode_escape(text: &[u8]) -> Option<(usize, Option<char>)> {
 }
 
 /// Appends `text` as a JSON string. Only the required characters are escaped.
-pub(super) fn quote(text: &str, out: &mut String) {
+pub(crate) fn quote(text: &str, out: &mut String) {
     use std::fmt::Write;
     out.push('"');
     for c in text.chars() {

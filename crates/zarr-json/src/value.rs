@@ -4,17 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use zarr_traits::Bytes;
+use crate::error::{JsonError, JsonErrorKind, JsonResult};
+use crate::layout::{self, Indent};
+use crate::number::Number;
+use crate::source::Source;
+use crate::{scan, split, string};
 
-use super::layout::{self, Indent};
-use super::number::Number;
-use super::source::Source;
-use super::{scan, split, string};
-use crate::diagnostic::Strict;
-use crate::error::{MetaError, MetaResult};
-
-/// The nesting that [`Value::parse`] accepts. Documents have a limit of their own.
-pub(crate) const DEPTH: usize = 128;
+/// The nesting that [`Value::parse`] accepts, in levels.
+pub const DEPTH: usize = 128;
 
 /// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,66 +41,65 @@ pub enum ValueKind {
 /// members counts.
 #[derive(Clone)]
 pub struct Value {
-    pub(super) source: Arc<Source>,
-    pub(super) start: usize,
+    pub(crate) source: Arc<Source>,
+    pub(crate) start: usize,
     end: usize,
-}
-
-/// The owner of the bytes of a value.
-struct Raw(Value);
-
-impl AsRef<[u8]> for Raw {
-    fn as_ref(&self) -> &[u8] {
-        self.0.as_raw().as_bytes()
-    }
 }
 
 impl Value {
     /// Returns a part of `source`, which has been scanned.
-    pub(super) fn slice(source: &Arc<Source>, start: usize, end: usize) -> Self {
+    pub(crate) fn slice(source: &Arc<Source>, start: usize, end: usize) -> Self {
         Self { source: Arc::clone(source), start, end }
     }
 
     /// Returns a value for a text that is valid by construction.
-    pub(super) fn from_valid(text: impl Into<Box<str>>) -> Self {
+    pub(crate) fn from_valid(text: impl Into<Box<str>>) -> Self {
         let source = Arc::new(Source::from(text));
         Self { start: 0, end: source.len(), source }
     }
 
     /// Reads a JSON text strictly, without tolerance. Documents are read with
-    /// [`Document::parse`](super::Document::parse).
+    /// [`Document::parse`](crate::Document::parse).
     ///
     /// # Errors
     /// If `text` is not one JSON value, or is nested more than 128 levels deep.
-    pub fn parse(text: &str) -> MetaResult<Self> {
+    pub fn parse(text: &str) -> JsonResult<Self> {
         Self::parse_within(text, DEPTH)
     }
 
     /// Like [`parse`](Self::parse) with another limit of nesting.
-    pub(crate) fn parse_within(text: &str, depth: usize) -> MetaResult<Self> {
-        let scan::Scanned { value, long } = scan::scan(text, depth, &mut Strict)?;
+    ///
+    /// # Errors
+    /// If `text` is not one JSON value, or is nested more than `depth` levels deep.
+    pub fn parse_within(text: &str, depth: usize) -> JsonResult<Self> {
+        let mut deviations = Vec::new();
+        let scanned = scan::scan(text, depth, &mut deviations);
+        if let Some(first) = deviations.into_iter().next() {
+            return Err(first.into());
+        }
+        let scan::Scanned { value, long } = scanned?;
         Ok(Self::slice(&Arc::new(Source::new(text, long)), value.start, value.end))
+    }
+
+    /// Returns `null`.
+    pub fn null() -> Self {
+        Self::from_valid("null")
     }
 
     /// Returns a number.
     ///
     /// # Errors
     /// If `number` is not finite, which JSON cannot represent.
-    pub fn float(number: f64) -> MetaResult<Self> {
+    pub fn float(number: f64) -> JsonResult<Self> {
         if !number.is_finite() {
-            return Err(MetaError::argument(format!("JSON has no number {number}")));
+            return Err(JsonError::argument(format!("JSON has no number {number}")));
         }
-        Ok(Self::from_valid(format!("{number:?}")))
+        Ok(number.into())
     }
 
     /// Returns the spelling, including the white space inside.
     pub fn as_raw(&self) -> &str {
         &self.source[self.start..self.end]
-    }
-
-    /// Returns the spelling as bytes. They share the memory of the text, and keep it alive.
-    pub fn to_raw_bytes(&self) -> Bytes {
-        Bytes::from_owner(Raw(self.clone()))
     }
 
     /// Returns the kind of the value.
@@ -134,16 +130,46 @@ impl Value {
         (self.kind() == ValueKind::Number).then(|| Number::new(self.as_raw()))
     }
 
+    /// Returns the value of an integer that fits, in the spelling of integers: not of `1.0`.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.as_integer()?.try_into().ok()
+    }
+
+    /// Returns the value of an integer that fits, in the spelling of integers: not of `1.0`.
+    pub fn as_i64(&self) -> Option<i64> {
+        self.as_integer()?.try_into().ok()
+    }
+
+    /// Returns the value of an integer of at most 38 digits, in the spelling of integers: not of `1.0`.
+    pub fn as_integer(&self) -> Option<i128> {
+        self.as_number().filter(|number| number.is_plain_integer())?.to_integer()
+    }
+
+    /// Returns the `f64` that is nearest to a number, or `None` if the number is beyond the range of `f64`.
+    pub fn as_f64(&self) -> Option<f64> {
+        self.as_number()?.to_f64()
+    }
+
     /// Returns the text of a string.
     ///
     /// # Errors
     /// If the value is not a string, or has a lone surrogate escape, so it is not text.
-    pub fn to_text(&self) -> MetaResult<Cow<'_, str>> {
+    pub fn to_text(&self) -> JsonResult<Cow<'_, str>> {
         if self.kind() != ValueKind::String {
             return Err(self.expected("a string"));
         }
         let raw = self.as_raw();
         text_of(&raw[1..raw.len() - 1])
+    }
+
+    /// Returns the text of a string, or `None` for anything else and for a string that is not text.
+    pub fn as_text(&self) -> Option<String> {
+        self.to_text().ok().map(Cow::into_owned)
+    }
+
+    /// Returns element `index` of an array. Finding it takes time in proportion to what is before it.
+    pub fn element(&self, index: usize) -> Option<Value> {
+        self.elements()?.nth(index)
     }
 
     /// Iterates over the elements of an array. Each is found on access.
@@ -167,24 +193,26 @@ impl Value {
     }
 
     /// Returns the same value in the layout of [`to_pretty`](Self::to_pretty).
-    pub(crate) fn laid_out(&self) -> Self {
+    #[must_use]
+    pub fn laid_out(&self) -> Self {
         Self::from_valid(self.to_pretty())
     }
 
     /// Returns the same value, with each level indented by `spaces`.
-    pub(crate) fn laid_out_by(&self, spaces: usize) -> Self {
+    #[must_use]
+    pub fn laid_out_by(&self, spaces: usize) -> Self {
         let mut out = String::with_capacity(2 * (self.end - self.start));
         layout::pretty(self.as_raw(), Indent { base: "", unit: &" ".repeat(spaces) }, &mut out);
         Self::from_valid(out)
     }
 
     /// Returns an error that says what was expected in place of this value.
-    pub(crate) fn expected(&self, what: &str) -> MetaError {
-        MetaError::invalid(format!("expected {what}, found {}", self.summary()))
+    pub fn expected(&self, what: &str) -> JsonError {
+        JsonError::new(JsonErrorKind::Invalid, format!("expected {what}, found {}", self.summary()))
     }
 
     /// Returns the value in a few words on one line.
-    pub(crate) fn summary(&self) -> String {
+    pub fn summary(&self) -> String {
         const LONGEST: usize = 60;
         let raw = self.as_raw();
         match self.kind() {
@@ -198,10 +226,10 @@ impl Value {
 }
 
 /// Returns the text between two quotes.
-pub(super) fn text_of(inner: &str) -> MetaResult<Cow<'_, str>> {
-    string::unescape(inner)
-        .into_text()
-        .ok_or_else(|| MetaError::invalid("the string has a lone surrogate escape, so it is not text"))
+pub(crate) fn text_of(inner: &str) -> JsonResult<Cow<'_, str>> {
+    string::unescape(inner).into_text().ok_or_else(|| {
+        JsonError::new(JsonErrorKind::Invalid, "the string has a lone surrogate escape, so it is not text")
+    })
 }
 
 /// An iterator over the elements of an array.
@@ -223,6 +251,13 @@ impl Iterator for Elements {
 
 impl std::iter::FusedIterator for Elements {}
 
+/// Returns `null`.
+impl Default for Value {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         self.as_raw() == other.as_raw() || self.to_compact() == other.to_compact()
@@ -230,6 +265,27 @@ impl PartialEq for Value {
 }
 
 impl Eq for Value {}
+
+/// Whether the value is a string of this text.
+impl PartialEq<str> for Value {
+    fn eq(&self, text: &str) -> bool {
+        self.to_text().is_ok_and(|own| own == text)
+    }
+}
+
+/// Whether the value is a string of this text.
+impl PartialEq<&str> for Value {
+    fn eq(&self, text: &&str) -> bool {
+        self == *text
+    }
+}
+
+/// The spelling as bytes.
+impl AsRef<[u8]> for Value {
+    fn as_ref(&self) -> &[u8] {
+        self.as_raw().as_bytes()
+    }
+}
 
 /// Prints the spelling.
 impl fmt::Display for Value {

@@ -1,15 +1,16 @@
 //! The members of an object in order, and edits that do not change other members.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::layout::{self, Indent};
-use super::source::Source;
-use super::split::{self, Parts};
-use super::string;
-use super::value::{Value, ValueKind, text_of};
-use crate::error::MetaResult;
+use crate::error::JsonResult;
+use crate::layout::{self, Indent};
+use crate::source::Source;
+use crate::split::{self, Parts};
+use crate::string;
+use crate::value::{Value, ValueKind, text_of};
 
 /// A member of an object, with the white space around it.
 #[derive(Clone)]
@@ -23,7 +24,7 @@ impl Member {
     ///
     /// # Errors
     /// If the name has a lone surrogate escape, so it is not text.
-    pub fn name(&self) -> MetaResult<Cow<'_, str>> {
+    pub fn name(&self) -> JsonResult<Cow<'_, str>> {
         text_of(self.inner())
     }
 
@@ -38,13 +39,13 @@ impl Member {
     /// Returns the name as a JSON string. A name with a lone surrogate has the spelling of the document.
     ///
     /// ```
-    /// # use zarr_meta::json::Document;
+    /// # use zarr_json::{DEPTH, Document};
     /// let text = r#"{"\u00e9": 1, "\ud800": 2}"#;
-    /// let document = Document::parse(text.as_bytes(), &Default::default(), &mut zarr_meta::Ignore)?;
+    /// let document = Document::parse(text.as_bytes(), DEPTH, &mut Vec::new())?;
     /// let object = document.root.as_object().unwrap_or_default();
     /// let names: Vec<String> = object.members().map(|member| member.name_value().to_string()).collect();
     /// assert_eq!(names, [r#""é""#, r#""\ud800""#]);
-    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// # Ok::<(), zarr_json::JsonError>(())
     /// ```
     pub fn name_value(&self) -> Value {
         let spelled = |_| Value::slice(&self.source, self.parts.name, self.parts.name_end);
@@ -174,7 +175,7 @@ impl Object {
     }
 
     /// Reads the object that starts at `start` of `source`, which has been scanned.
-    pub(super) fn read(source: &Arc<Source>, start: usize) -> Self {
+    pub(crate) fn read(source: &Arc<Source>, start: usize) -> Self {
         let (members, tail, end) = split::members(source, start);
         let member = |parts| Member { source: Arc::clone(source), parts };
         Self {
@@ -197,6 +198,15 @@ impl Object {
     /// Iterates over all members in order, including repeated ones.
     pub fn members(&self) -> impl DoubleEndedIterator<Item = &Member> + ExactSizeIterator {
         self.members.iter()
+    }
+
+    /// Returns the members that count, in order: of several with one name only the last.
+    pub fn distinct(&self) -> Vec<&Member> {
+        let mut seen = HashSet::new();
+        let mut members: Vec<&Member> =
+            self.members().rev().filter(|m| seen.insert(m.name_lossy())).collect();
+        members.reverse();
+        members
     }
 
     /// Returns the value of the last member of this name.
@@ -304,6 +314,11 @@ impl Object {
 }
 
 impl Value {
+    /// Returns the value of the last member of this name. Returns `None` also if the value is not an object.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        self.as_object()?.get(name)
+    }
+
     /// Returns the members of an object.
     pub fn as_object(&self) -> Option<Object> {
         (self.kind() == ValueKind::Object).then(|| Object::read(&self.source, self.start))

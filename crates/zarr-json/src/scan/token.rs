@@ -1,13 +1,12 @@
 //! Scanning of single tokens of RFC 8259, and of the tolerated ones.
 
-use super::super::string;
 use super::Scanner;
-use crate::diagnostic::Code;
-use crate::error::MetaResult;
+use crate::error::{DeviationKind, JsonResult};
+use crate::string;
 
 impl Scanner<'_, '_> {
     /// Scans a string from quote to quote. Returns true if it has escapes.
-    pub(super) fn string(&mut self) -> MetaResult<bool> {
+    pub(super) fn string(&mut self) -> JsonResult<bool> {
         self.at += 1;
         let mut escaped = false;
         loop {
@@ -35,7 +34,7 @@ impl Scanner<'_, '_> {
         }
     }
 
-    fn escape(&mut self) -> MetaResult<()> {
+    fn escape(&mut self) -> JsonResult<()> {
         match self.bytes.get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
             Some(b'u') => {
@@ -43,7 +42,7 @@ impl Scanner<'_, '_> {
                     return Err(self.error("expected four hexadecimal digits after \\u"));
                 };
                 if c.is_none() {
-                    self.report(Code::LoneSurrogate, "lone surrogate escape, kept as it is spelled")?;
+                    self.report(DeviationKind::LoneSurrogate, "lone surrogate escape, kept as it is spelled");
                 }
                 self.at += taken;
             }
@@ -53,7 +52,7 @@ impl Scanner<'_, '_> {
     }
 
     /// Scans a number: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, or `-Infinity`.
-    pub(super) fn number(&mut self) -> MetaResult<()> {
+    pub(super) fn number(&mut self) -> JsonResult<()> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -84,7 +83,7 @@ impl Scanner<'_, '_> {
         Ok(())
     }
 
-    fn digits(&mut self) -> MetaResult<()> {
+    fn digits(&mut self) -> JsonResult<()> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.bytes.get(self.at) {
             self.at += 1;
@@ -95,7 +94,7 @@ impl Scanner<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn word(&mut self, word: &str) -> MetaResult<()> {
+    pub(super) fn word(&mut self, word: &str) -> JsonResult<()> {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
             return Err(self.error(format!("expected a value, found {}", self.found())));
         }
@@ -103,9 +102,10 @@ impl Scanner<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn non_finite(&mut self, start: usize, word: &str) -> MetaResult<()> {
+    pub(super) fn non_finite(&mut self, start: usize, word: &str) -> JsonResult<()> {
         self.word(word)?;
         let message = format!("{} is not a JSON number, kept as it is", &self.text[start..self.at]);
-        self.report(Code::BareNonFinite, message)
+        self.report(DeviationKind::NonFinite, message);
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::ops::{Deref, Range};
 
 /// A text that is known to be valid, with the places of its long arrays and objects.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     text: Box<str>,
     /// The places of long arrays and objects, sorted by their starts. Not all need be here.
     long: Vec<Range<usize>>,
@@ -12,12 +12,12 @@ pub(super) struct Source {
 
 impl Source {
     /// Returns a text that the scanner has checked, with the places that it found.
-    pub(super) fn new(text: impl Into<Box<str>>, long: Vec<Range<usize>>) -> Self {
+    pub(crate) fn new(text: impl Into<Box<str>>, long: Vec<Range<usize>>) -> Self {
         Self { text: text.into(), long }
     }
 
     /// Returns the end of the array or object at `at`, if it is known without reading the text.
-    pub(super) fn end_of(&self, at: usize) -> Option<usize> {
+    pub(crate) fn end_of(&self, at: usize) -> Option<usize> {
         let place = self.long.binary_search_by_key(&at, |range| range.start).ok()?;
         Some(self.long[place].end)
     }

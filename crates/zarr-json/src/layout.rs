@@ -1,23 +1,23 @@
 //! White space: the same tokens on one line, or with one member on each line.
 
-use super::split::{space, string};
+use crate::split::{space, string};
 
 /// The indentation of a value in several lines.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Indent<'a> {
+pub(crate) struct Indent<'a> {
     /// The text in front of every line but the first.
-    pub(super) base: &'a str,
+    pub(crate) base: &'a str,
     /// The additional text for each level.
-    pub(super) unit: &'a str,
+    pub(crate) unit: &'a str,
 }
 
 /// Appends the tokens of `text` without white space.
-pub(super) fn compact(text: &str, out: &mut String) {
+pub(crate) fn compact(text: &str, out: &mut String) {
     lay(text, None, out);
 }
 
 /// Appends the tokens of `text`, each member and each element on its own line.
-pub(super) fn pretty(text: &str, indent: Indent<'_>, out: &mut String) {
+pub(crate) fn pretty(text: &str, indent: Indent<'_>, out: &mut String) {
     lay(text, Some(indent), out);
 }
 

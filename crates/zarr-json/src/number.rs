@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Number<'a>(&'a str);
 
 impl<'a> Number<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self(text)
     }
 
@@ -64,8 +64,13 @@ impl<'a> Number<'a> {
         Some(if negative { -magnitude } else { magnitude })
     }
 
+    /// Returns the nearest `f64`, or `None` if the number is beyond the range of `f64`.
+    pub fn to_f64(self) -> Option<f64> {
+        self.0.parse().ok().filter(|float: &f64| float.is_finite())
+    }
+
     /// Returns the exact value as digits and a power of ten.
-    pub(crate) fn decimal(self) -> Decimal {
+    pub fn decimal(self) -> Decimal {
         let (negative, rest) = self.0.strip_prefix('-').map_or((false, self.0), |r| (true, r));
         let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -88,10 +93,14 @@ impl fmt::Display for Number<'_> {
 
 /// An exact decimal value: `±digits × 10^exponent`, without zeros at either end of `digits`; zero has no digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Decimal {
-    pub(crate) negative: bool,
-    pub(crate) digits: String,
-    pub(crate) exponent: i64,
+#[non_exhaustive]
+pub struct Decimal {
+    /// Whether the number has a minus sign.
+    pub negative: bool,
+    /// The digits; empty for zero.
+    pub digits: String,
+    /// The power of ten.
+    pub exponent: i64,
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ mod token;
 
 use std::ops::Range;
 
-use super::pointer;
-use super::string;
-use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
-use crate::error::{MetaError, MetaErrorKind, MetaResult, TextPosition};
+use crate::error::{
+    DeviationKind, JsonDeviation, JsonError, JsonErrorKind, JsonResult, MOST_DEVIATIONS, TextPosition,
+};
+use crate::pointer;
+use crate::string;
 
 /// Objects with at most this many members are searched for duplicates pair by pair; larger ones are sorted.
 const PAIRWISE: usize = 16;
@@ -19,22 +20,21 @@ const PAIRWISE: usize = 16;
 const LONG: usize = 256;
 
 /// The result of scanning a text.
-pub(super) struct Scanned {
+pub(crate) struct Scanned {
     /// The place of the value.
-    pub(super) value: Range<usize>,
+    pub(crate) value: Range<usize>,
     /// The places of long arrays and objects, sorted by their starts. They are skipped without reading them to the end.
-    pub(super) long: Vec<Range<usize>>,
+    pub(crate) long: Vec<Range<usize>>,
 }
 
 /// Checks `text`, whose nesting may be `depth`.
-pub(super) fn scan(text: &str, depth: usize, sink: &mut dyn Sink) -> MetaResult<Scanned> {
+pub(crate) fn scan(text: &str, depth: usize, deviations: &mut Vec<JsonDeviation>) -> JsonResult<Scanned> {
     let (bytes, stack, keys, long) = (text.as_bytes(), Vec::new(), Vec::new(), Vec::new());
-    let sink = Capped::new(sink);
-    Scanner { text, bytes, at: 0, depth, stack, long, keys, naming: false, sink }.document()
+    Scanner { text, bytes, at: 0, depth, stack, long, keys, naming: false, reports: 0, deviations }.document()
 }
 
 /// Returns the line and column of byte `at`.
-pub(super) fn position(text: &[u8], at: usize) -> TextPosition {
+pub(crate) fn position(text: &[u8], at: usize) -> TextPosition {
     let before = &text[..at.min(text.len())];
     let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
@@ -54,7 +54,9 @@ struct Scanner<'t, 's> {
     keys: Vec<Name>,
     /// Whether a member name is being read. Pointers then name the object, not its previous member.
     naming: bool,
-    sink: Capped<'s>,
+    /// The number of deviations found, at most [`MOST_DEVIATIONS`].
+    reports: usize,
+    deviations: &'s mut Vec<JsonDeviation>,
 }
 
 /// An open array or object.
@@ -75,7 +77,7 @@ struct Name {
 }
 
 impl Scanner<'_, '_> {
-    fn document(mut self) -> MetaResult<Scanned> {
+    fn document(mut self) -> JsonResult<Scanned> {
         self.space();
         if self.at == self.bytes.len() {
             return Err(self.error("the document is empty"));
@@ -91,7 +93,7 @@ impl Scanner<'_, '_> {
     }
 
     /// Scans one value with all its content.
-    fn value(&mut self) -> MetaResult<()> {
+    fn value(&mut self) -> JsonResult<()> {
         loop {
             self.space();
             match self.peek() {
@@ -130,7 +132,7 @@ impl Scanner<'_, '_> {
     }
 
     /// Closes the containers that end here. Returns true after the outermost value, false before another value.
-    fn after_value(&mut self) -> MetaResult<bool> {
+    fn after_value(&mut self) -> JsonResult<bool> {
         loop {
             let Some(frame) = self.stack.last_mut() else { return Ok(true) };
             while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
@@ -157,7 +159,7 @@ impl Scanner<'_, '_> {
                 }
                 (Some(b'}'), true) => {
                     let first = frame.first;
-                    self.duplicates(first)?;
+                    self.duplicates(first);
                     self.keys.truncate(first);
                     self.close();
                 }
@@ -168,9 +170,12 @@ impl Scanner<'_, '_> {
         }
     }
 
-    fn open(&mut self, object: bool) -> MetaResult<()> {
+    fn open(&mut self, object: bool) -> JsonResult<()> {
         if self.stack.len() >= self.depth {
-            let e = MetaError::limit(format!("nested more than {} levels deep", self.depth));
+            let e = JsonError::new(
+                JsonErrorKind::LimitExceeded,
+                format!("nested more than {} levels deep", self.depth),
+            );
             let place = self.pointer();
             return Err(e.at(pointer::outermost(&place)).with_position(position(self.bytes, self.at)));
         }
@@ -194,7 +199,7 @@ impl Scanner<'_, '_> {
     }
 
     /// Scans a member name and its colon.
-    fn name(&mut self) -> MetaResult<()> {
+    fn name(&mut self) -> JsonResult<()> {
         self.naming = true;
         if self.peek() != Some(b'"') {
             return Err(
@@ -214,7 +219,7 @@ impl Scanner<'_, '_> {
     }
 
     /// Reports the duplicate names of the object whose names start at `first`.
-    fn duplicates(&mut self, first: usize) -> MetaResult<()> {
+    fn duplicates(&mut self, first: usize) {
         let text = self.text;
         let same = |a: &Name, b: &Name| match (a.escaped, b.escaped) {
             (false, false) => text[a.start..a.end] == text[b.start..b.end],
@@ -240,23 +245,30 @@ impl Scanner<'_, '_> {
         for name in again {
             // The pointer names the last key, so the duplicate name is last while it is reported.
             self.keys.push(name);
-            self.report(Code::DuplicateMember, "this name occurs more than once, the last one counts")?;
+            self.report(
+                DeviationKind::DuplicateMember,
+                "this name occurs more than once, the last one counts",
+            );
             self.keys.pop();
         }
-        Ok(())
     }
 
-    fn report(&mut self, code: Code, message: impl Into<String>) -> MetaResult<()> {
-        // A pointer can be long and there can be many reports, so do not build it in vain.
-        if self.sink.is_full() {
-            return Ok(());
+    fn report(&mut self, kind: DeviationKind, message: impl Into<String>) {
+        // A pointer can be long and there can be many deviations, so do not build it in vain.
+        if self.reports >= MOST_DEVIATIONS {
+            return;
         }
-        let place = self.pointer();
-        self.sink.report(Diagnostic::new(code, place, message))
+        self.reports += 1;
+        let mut message = message.into();
+        if self.reports == MOST_DEVIATIONS {
+            message.push_str("; further reports are left out");
+        }
+        let pointer = self.pointer();
+        self.deviations.push(JsonDeviation { kind, pointer, message });
     }
 
-    fn error(&self, message: impl Into<String>) -> MetaError {
-        MetaError::new(MetaErrorKind::Syntax, message)
+    fn error(&self, message: impl Into<String>) -> JsonError {
+        JsonError::new(JsonErrorKind::Syntax, message)
             .at(&self.pointer())
             .with_position(position(self.bytes, self.at))
     }

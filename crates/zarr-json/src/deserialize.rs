@@ -1,43 +1,25 @@
 //! Conversion of values from and to Rust types with serde.
 
-use std::fmt::Display;
-
 use serde_core::de::value::MapAccessDeserializer;
 use serde_core::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
-use serde_core::{Serialize, forward_to_deserialize_any};
+use serde_core::forward_to_deserialize_any;
 
-use super::object::{Member, Object};
-use super::value::{Elements, Value, ValueKind};
-use super::{Number, pointer};
-use crate::error::{MetaError, MetaResult};
+use crate::error::{JsonError, JsonResult};
+use crate::number::Number;
+use crate::object::{Member, Object};
+use crate::pointer;
+use crate::value::{Elements, Value, ValueKind};
 
 impl Value {
-    /// Returns the value that `serde_json` writes for `value`. A float that is not finite becomes `null`;
-    /// [`float`](Self::float) refuses it.
-    ///
-    /// ```
-    /// use zarr_meta::json::Value;
-    /// assert_eq!(Value::serialize(&("K", [0.5, 2.0]))?.as_raw(), r#"["K",[0.5,2.0]]"#);
-    /// # Ok::<(), zarr_meta::MetaError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If `value` cannot be represented in JSON, for example a map whose keys are not text.
-    pub fn serialize<T: Serialize + ?Sized>(value: &T) -> MetaResult<Self> {
-        let text = serde_json::to_string(value);
-        let text =
-            text.map_err(|e| MetaError::argument("the value cannot be represented in JSON").with_source(e))?;
-        Ok(Self::from_valid(text))
-    }
-
-    /// Returns the value as a Rust type. Unlike `serde_json` it reads a bare `NaN` or `Infinity` as a float, and the
-    /// last of several members with one name counts.
+    /// Returns the value as a Rust type. Unlike `serde_json` it reads a bare `NaN` or `Infinity` as a float, rounds floats
+    /// correctly, and the last of several members with one name counts. Integers keep up to 38 digits for `i128`; a type
+    /// that takes any number, such as `serde_json::Value`, gets those beyond 64 bits as a float.
     ///
     /// # Errors
     /// If the value does not fit the type, with the JSON pointer to the place inside.
-    pub fn deserialize<T: DeserializeOwned>(&self) -> MetaResult<T> {
+    pub fn deserialize<T: DeserializeOwned>(&self) -> JsonResult<T> {
         T::deserialize(self.clone())
     }
 }
@@ -46,7 +28,7 @@ impl Object {
     /// Returns the object as a Rust type; see [`Value::deserialize`]. Members that the type does not have are ignored.
     ///
     /// ```
-    /// # use zarr_meta::json::Value;
+    /// # use zarr_json::Value;
     /// #[derive(serde::Deserialize)]
     /// struct Attributes {
     ///     units: String,
@@ -55,23 +37,17 @@ impl Object {
     /// let attributes = Value::parse(r#"{"units": "K", "note": 1}"#)?.as_object().unwrap_or_default();
     /// let attributes: Attributes = attributes.deserialize()?;
     /// assert_eq!((attributes.units.as_str(), attributes.valid_min), ("K", None));
-    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// # Ok::<(), zarr_json::JsonError>(())
     /// ```
     ///
     /// # Errors
     /// Those of [`Value::deserialize`].
-    pub fn deserialize<T: DeserializeOwned>(&self) -> MetaResult<T> {
+    pub fn deserialize<T: DeserializeOwned>(&self) -> JsonResult<T> {
         self.to_value().deserialize()
     }
 }
 
-impl Error for MetaError {
-    fn custom<M: Display>(message: M) -> Self {
-        Self::argument(message.to_string())
-    }
-}
-
-impl IntoDeserializer<'_, MetaError> for Value {
+impl IntoDeserializer<'_, JsonError> for Value {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -80,9 +56,9 @@ impl IntoDeserializer<'_, MetaError> for Value {
 }
 
 impl<'de> Deserializer<'de> for Value {
-    type Error = MetaError;
+    type Error = JsonError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> MetaResult<V::Value> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> JsonResult<V::Value> {
         match self.kind() {
             ValueKind::Null => visitor.visit_unit(),
             ValueKind::Bool => visitor.visit_bool(self.as_bool() == Some(true)),
@@ -98,7 +74,7 @@ impl<'de> Deserializer<'de> for Value {
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> MetaResult<V::Value> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> JsonResult<V::Value> {
         if self.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
@@ -106,7 +82,7 @@ impl<'de> Deserializer<'de> for Value {
         self,
         _: &'static str,
         visitor: V,
-    ) -> MetaResult<V::Value> {
+    ) -> JsonResult<V::Value> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -115,42 +91,50 @@ impl<'de> Deserializer<'de> for Value {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> MetaResult<V::Value> {
+    ) -> JsonResult<V::Value> {
         match self.kind() {
             ValueKind::Object => visitor.visit_enum(MapAccessDeserializer::new(Members::of(&self))),
             _ => visitor.visit_enum(self.to_text()?.into_owned().into_deserializer()),
         }
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> MetaResult<V::Value> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> JsonResult<V::Value> {
         visitor.visit_unit()
     }
 
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> JsonResult<V::Value> {
+        match self.as_integer() {
+            Some(integer) => visitor.visit_i128(integer),
+            None => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> JsonResult<V::Value> {
+        self.deserialize_i128(visitor)
+    }
+
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
         tuple_struct map struct identifier
     }
 }
 
-/// Visits the number as an integer if it is spelled as one, else as the nearest `f64`.
-fn number<'de, V: Visitor<'de>>(number: Number<'_>, visitor: V) -> MetaResult<V::Value> {
+/// Visits the number as an integer of 64 bits if it is spelled as one, else as the nearest `f64`.
+fn number<'de, V: Visitor<'de>>(number: Number<'_>, visitor: V) -> JsonResult<V::Value> {
     let integer = number.to_integer().filter(|_| number.is_plain_integer() && number.as_str() != "-0");
-    if let Some(integer) = integer {
-        return match (u64::try_from(integer), i64::try_from(integer)) {
-            (Ok(integer), _) => visitor.visit_u64(integer),
-            (_, Ok(integer)) => visitor.visit_i64(integer),
-            _ => visitor.visit_i128(integer),
-        };
+    if let Some(integer) = integer.and_then(|integer| u64::try_from(integer).ok()) {
+        return visitor.visit_u64(integer);
     }
-    match number.as_str().parse::<f64>() {
-        Ok(float) if float.is_finite() => visitor.visit_f64(float),
-        _ => {
-            Err(MetaError::argument(format!("the number {} is beyond the range of float64", number.as_str())))
-        }
+    if let Some(integer) = integer.and_then(|integer| i64::try_from(integer).ok()) {
+        return visitor.visit_i64(integer);
+    }
+    match number.to_f64() {
+        Some(float) => visitor.visit_f64(float),
+        None => Err(JsonError::argument(format!("the number {number} is beyond the range of float64"))),
     }
 }
 
-fn sequence<'de, V: Visitor<'de>>(array: &Value, visitor: V) -> MetaResult<V::Value> {
+fn sequence<'de, V: Visitor<'de>>(array: &Value, visitor: V) -> JsonResult<V::Value> {
     let mut sequence = Sequence { elements: array.elements(), taken: 0 };
     let result = visitor.visit_seq(&mut sequence)?;
     match sequence.next() {
@@ -171,9 +155,9 @@ impl Sequence {
 }
 
 impl<'de> SeqAccess<'de> for Sequence {
-    type Error = MetaError;
+    type Error = JsonError;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> MetaResult<Option<T::Value>> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> JsonResult<Option<T::Value>> {
         let Some(element) = self.next() else { return Ok(None) };
         let place = pointer::element("", self.taken);
         self.taken += 1;
@@ -192,29 +176,26 @@ struct Members {
 impl Members {
     fn of(object: &Value) -> Self {
         let object = object.as_object().unwrap_or_default();
-        let mut seen = std::collections::HashSet::new();
-        let last = |member: &&Member| seen.insert(member.name_lossy().into_owned());
-        let mut members: Vec<Member> = object.members().rev().filter(last).cloned().collect();
-        members.reverse();
+        let members: Vec<Member> = object.distinct().into_iter().cloned().collect();
         Self { members: members.into_iter(), place: String::new(), value: None }
     }
 }
 
 impl<'de> MapAccess<'de> for Members {
-    type Error = MetaError;
+    type Error = JsonError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> MetaResult<Option<K::Value>> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> JsonResult<Option<K::Value>> {
         let Some(member) = self.members.next() else { return Ok(None) };
         self.value = Some(member.value());
         self.place = pointer::join("", &member.name_lossy());
         seed.deserialize(member.name()?.into_owned().into_deserializer()).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> MetaResult<V::Value> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> JsonResult<V::Value> {
         let value = self
             .value
             .take()
-            .ok_or_else(|| MetaError::argument("the value was requested before its name"))?;
+            .ok_or_else(|| JsonError::argument("the value was requested before its name"))?;
         seed.deserialize(value).map_err(|e| e.at(&self.place))
     }
 }
@@ -249,11 +230,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Value {
-        let document = super::super::Document::parse(
-            text.as_bytes(),
-            &zarr_traits::Limits::default(),
-            &mut crate::Ignore,
-        );
+        let document = crate::Document::parse(text.as_bytes(), crate::DEPTH, &mut Vec::new());
         document.unwrap().root
     }
 

@@ -1,7 +1,7 @@
 //! A document whose value is an object.
 
-use super::{Document, Object, Value};
 use crate::error::MetaResult;
+use crate::json::{Document, Object, Value};
 
 /// A document whose value is an object, for editing member by member.
 #[derive(Debug, Clone)]

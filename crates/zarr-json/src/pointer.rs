@@ -5,7 +5,7 @@
 const LONGEST: usize = 256;
 
 /// Appends one step to `pointer`: a member name or the index of an element.
-pub(crate) fn push(pointer: &mut String, step: &str) {
+pub fn push(pointer: &mut String, step: &str) {
     pointer.push('/');
     for (i, c) in step.char_indices() {
         match c {
@@ -21,7 +21,7 @@ pub(crate) fn push(pointer: &mut String, step: &str) {
 }
 
 /// Returns `pointer` with one more step.
-pub(crate) fn join(pointer: &str, step: &str) -> String {
+pub fn join(pointer: &str, step: &str) -> String {
     let mut joined = String::with_capacity(pointer.len() + 1 + step.len().min(LONGEST));
     joined.push_str(pointer);
     push(&mut joined, step);
@@ -29,14 +29,14 @@ pub(crate) fn join(pointer: &str, step: &str) -> String {
 }
 
 /// Returns the first steps of `pointer`, the place of a value that is nested too deep.
-pub(crate) fn outermost(pointer: &str) -> &str {
+pub fn outermost(pointer: &str) -> &str {
     const STEPS: usize = 4;
     let next = pointer.match_indices('/').nth(STEPS);
     next.map_or(pointer, |(end, _)| &pointer[..end])
 }
 
 /// Returns the pointer to element `index` of the array at `pointer`.
-pub(crate) fn element(pointer: &str, index: usize) -> String {
+pub fn element(pointer: &str, index: usize) -> String {
     format!("{pointer}/{index}")
 }
 
