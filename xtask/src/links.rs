@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The address of files, followed by a branch or a tag. Pages use it that are also read outside of the repository.
-const REPOSITORY: &str = "https://github.com/zarr-rs/zarr/blob/";
+pub(crate) const REPOSITORY: &str = "https://github.com/zarr-rs/zarr/blob/";
 
 /// The branch of files as they are now.
 const MAIN: &str = "main";

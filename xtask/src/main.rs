@@ -28,6 +28,8 @@ mod services;
 mod suite;
 mod test;
 mod tidy;
+mod version;
+mod versions;
 mod wasm;
 mod workspace;
 
@@ -57,6 +59,8 @@ enum Task {
     Fixtures(fixtures::Args),
     /// Test how this implementation and others read, write and refuse the fixtures
     Conformance(conformance::Args),
+    /// Set the version of the traits or of the other crates, wherever it is written, and date their changelogs
+    Version(version::Args),
     /// Publish the crates in order, each built from its package; `--dry-run` uploads nothing
     Release(release::Args),
     /// Make mistakes in a copy of the sources, and check that the suites notice them
@@ -113,6 +117,7 @@ fn run(task: Task) -> anyhow::Result<()> {
         Task::Book => book::run(),
         Task::Fixtures(args) => fixtures::run(&args),
         Task::Conformance(args) => conformance::run(&args),
+        Task::Version(args) => version::run(&args),
         Task::Release(args) => release::run(&args),
         Task::Seeded(args) => seeded::run(&args),
         Task::Datasets => datasets::run(),

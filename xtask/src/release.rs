@@ -14,24 +14,37 @@ pub(crate) struct Args {
     /// Do everything but upload the crates
     #[arg(long)]
     dry_run: bool,
+    /// Only zarr-traits and what it needs, which have a version of their own. Without it: the others
+    #[arg(long)]
+    traits: bool,
 }
 
-/// Checks, packs and builds all published crates, then publishes them in order.
+/// Checks, packs and builds the crates of one version, then publishes them in order. A dry run of the others includes the
+/// traits, because they may not be published yet.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let workspace = Workspace::load()?;
     packages()?;
+    let traits: Vec<&str> = workspace.traits().iter().map(|p| p.name.as_str()).collect();
+    let is_of = |package: &Package| traits.contains(&package.name.as_str()) == args.traits;
     println!("\norder of publishing:");
-    for (number, package) in order(&workspace).into_iter().enumerate() {
+    for (number, package) in order(&workspace).into_iter().filter(|p| is_of(p)).enumerate() {
         println!("{:>4}. {} {}", number + 1, package.name, package.version);
     }
     if !args.dry_run {
-        check_changelogs(&workspace)?;
+        check_changelogs(workspace.published().filter(|p| is_of(p)))?;
     }
     // Cargo keeps the sources of a package by its version and the target directory. A new directory makes it take the
     // packages of this run.
     let target = target_dir().join(format!("release-{}", std::process::id()));
-    let mut publish = cargo(["publish", "--workspace", "--locked"]);
+    let mut publish = cargo(["publish", "--locked"]);
     publish.env("CARGO_TARGET_DIR", &target);
+    if args.traits {
+        publish.args(traits.iter().flat_map(|name| ["-p", name]));
+    } else {
+        publish.arg("--workspace");
+        let published = traits.iter().filter(|_| !args.dry_run);
+        publish.args(published.flat_map(|name| ["--exclude", name]));
+    }
     if args.dry_run {
         publish.args(["--dry-run", "--allow-dirty"]);
     }
@@ -89,18 +102,22 @@ fn order(workspace: &Workspace) -> Vec<&Package> {
 }
 
 /// Fails if a changelog has no section of the version that is published.
-fn check_changelogs(workspace: &Workspace) -> Result<()> {
-    for package in workspace.published() {
+fn check_changelogs<'a>(packages: impl Iterator<Item = &'a Package>) -> Result<()> {
+    for package in packages {
         let text = std::fs::read_to_string(package.dir.join("CHANGELOG.md"))?;
         if !has_section(&text, &package.version) {
-            bail!("the changelog of {} has no section \"## [{}] - date\"", package.name, package.version);
+            bail!(
+                "the changelog of {} has no section \"## [{}] - date\": run cargo xtask version",
+                package.name,
+                package.version
+            );
         }
     }
     Ok(())
 }
 
 /// Whether a changelog has a dated section of this version.
-fn has_section(changelog: &str, version: &str) -> bool {
+pub(crate) fn has_section(changelog: &str, version: &str) -> bool {
     let head = format!("## [{version}] - ");
     changelog.lines().any(|line| line.strip_prefix(&head).is_some_and(|date| !date.trim().is_empty()))
 }
@@ -115,15 +132,7 @@ mod tests {
         let package = |name: &str, needs: &[&str]| Package {
             name: name.to_owned(),
             published: true,
-            dependencies: needs
-                .iter()
-                .map(|name| Dependency {
-                    name: (*name).to_owned(),
-                    kind: Kind::Dev,
-                    optional: false,
-                    features: Vec::new(),
-                })
-                .collect(),
+            dependencies: needs.iter().map(|name| Dependency::of(name, Kind::Dev)).collect(),
             ..Package::default()
         };
         let packages = vec![package("a", &["c", "serde"]), package("b", &["a"]), package("c", &[])];

@@ -6,7 +6,7 @@ use crate::command::{cargo, run as start};
 use crate::cost::{Cost, Meter};
 use crate::{
     asan, book, build, conformance, crash, datasets, documentation, examples, features, fixtures, fuzz,
-    packages, release, selections, services, suite, tidy, wasm,
+    packages, release, selections, services, suite, tidy, versions, wasm,
 };
 
 /// The selection of steps.
@@ -99,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 16] = [
+const NIGHTLY: [Step; 17] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -130,6 +130,12 @@ const NIGHTLY: [Step; 16] = [
         1000,
         "crates outside of the workspace, with lock files of their own, keep the contracts",
         examples::outside,
+    ),
+    step(
+        "versions",
+        150,
+        "extensions built against the traits alone run with newer crates above them",
+        versions::check,
     ),
     step("pages", 300, "the documentation of programs has no warning", documentation::pages),
     step("book", 200, "the guide builds as a book", book::run),
@@ -173,6 +179,9 @@ pub(crate) fn full(args: &Args) -> Result<()> {
 fn run_steps(args: &Args, steps: Vec<&Step>) -> Result<()> {
     for name in args.only.iter().chain(&args.skip) {
         if !steps.iter().any(|s| s.name == name) {
+            if NIGHTLY.iter().any(|s| s.name == name) {
+                bail!("the step {name:?} runs at night: cargo xtask full --only {name}");
+            }
             let names: Vec<_> = steps.iter().map(|s| s.name).collect();
             bail!("unknown step {name:?}; the steps are {}", names.join(", "));
         }

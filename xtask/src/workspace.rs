@@ -24,6 +24,21 @@ pub(crate) struct Dependency {
     pub(crate) optional: bool,
     /// The features that it enables.
     pub(crate) features: Vec<String>,
+    /// The required versions, such as `^0.1.0`.
+    pub(crate) requirement: String,
+}
+
+#[cfg(test)]
+impl Dependency {
+    pub(crate) fn of(name: &str, kind: Kind) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            optional: false,
+            features: Vec::new(),
+            requirement: "^0.1.0".to_owned(),
+        }
+    }
 }
 
 /// A package of this workspace.
@@ -98,6 +113,34 @@ impl Workspace {
         self.packages.iter().filter(|p| p.published)
     }
 
+    pub(crate) fn find(&self, name: &str) -> Option<&Package> {
+        self.packages.iter().find(|p| p.name == name)
+    }
+
+    /// Returns zarr-traits and the packages of this workspace that it needs, because their types are in its signatures.
+    /// They have a version of their own (decision 0038).
+    pub(crate) fn traits(&self) -> Vec<&Package> {
+        let mut group: Vec<&Package> = self.find("zarr-traits").into_iter().collect();
+        let mut next = 0;
+        while let Some(package) = group.get(next) {
+            let needed = package.dependencies.iter().filter(|d| d.kind == Kind::Normal);
+            let needed: Vec<_> = needed.filter_map(|d| self.find(&d.name)).collect();
+            for package in needed {
+                if !group.iter().any(|of| of.name == package.name) {
+                    group.push(package);
+                }
+            }
+            next += 1;
+        }
+        group.sort_by(|a, b| a.name.cmp(&b.name));
+        group
+    }
+
+    /// Whether a package is one of [`traits`](Self::traits).
+    pub(crate) fn is_of_traits(&self, name: &str) -> bool {
+        self.traits().iter().any(|p| p.name == name)
+    }
+
     /// Returns the shortest path of dependencies from `from` to `to`, with all features on, as names.
     pub(crate) fn way(&self, from: &str, to: &str) -> Option<Vec<String>> {
         let mut came: BTreeMap<&str, &str> = BTreeMap::new();
@@ -139,6 +182,7 @@ fn package(value: &Value) -> Option<Package> {
             kind,
             optional: d["optional"].as_bool()?,
             features: features.map(str::to_owned).collect(),
+            requirement: d["req"].as_str()?.to_owned(),
         })
     });
     let targets = value["targets"].as_array()?;
@@ -181,5 +225,28 @@ mod tests {
         }
         assert_eq!(workspace.way("a", "c"), Some(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]));
         assert_eq!(workspace.way("e", "f"), None);
+    }
+
+    #[test]
+    fn the_group_of_the_traits_is_what_they_need() {
+        let package = |name: &str, needs: &[(&str, Kind)]| Package {
+            name: name.to_owned(),
+            dependencies: needs.iter().map(|(name, kind)| Dependency::of(name, *kind)).collect(),
+            ..Package::default()
+        };
+        let packages = vec![
+            package("zarr-array", &[("zarr-traits", Kind::Normal)]),
+            package("zarr-json", &[]),
+            package("zarr-number", &[("zarr-json", Kind::Normal)]),
+            package("zarr-suite", &[("zarr-traits", Kind::Normal)]),
+            package(
+                "zarr-traits",
+                &[("bytes", Kind::Normal), ("zarr-number", Kind::Normal), ("zarr-suite", Kind::Dev)],
+            ),
+        ];
+        let workspace = Workspace { packages, ..Workspace::default() };
+        let names: Vec<&str> = workspace.traits().iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["zarr-json", "zarr-number", "zarr-traits"]);
+        assert!(workspace.is_of_traits("zarr-json") && !workspace.is_of_traits("zarr-array"));
     }
 }

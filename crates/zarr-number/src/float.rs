@@ -5,7 +5,7 @@ use super::{Beyond, Real, Rounding};
 /// A binary floating-point format: the sizes of its sign, exponent and fraction, and its special values.
 ///
 /// The rules of the small formats are in [registered data
-/// types](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#b.5).
+/// types](https://github.com/zarr-rs/zarr/blob/traits-v0.1.0/docs/specification/extensions.md#b.5).
 ///
 /// The bits of a number are the low bits of a `u64`.
 ///

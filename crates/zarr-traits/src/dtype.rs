@@ -51,7 +51,7 @@ impl Layout {
 
 /// The data type of an array. Elements in memory are always in the byte order of this machine.
 ///
-/// The rules are in [core data types](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/data-types.md#b.1).
+/// The rules are in [core data types](https://github.com/zarr-rs/zarr/blob/traits-v0.1.0/docs/specification/data-types.md#b.1).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum DataType {

@@ -95,7 +95,7 @@ fn have_same_start(a: Vec<ChunkRun>, b: Vec<ChunkRun>) -> bool {
 
 /// The `regular` grid: chunks of one shape.
 ///
-/// Rules: [the regular grid](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/grids-and-keys.md#c.1).
+/// Rules: [the regular grid](https://github.com/zarr-rs/zarr/blob/traits-v0.1.0/docs/specification/grids-and-keys.md#c.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegularGrid(Dims);
 

@@ -53,7 +53,7 @@ pub trait KeyEncoding: Debug + Send + Sync {
 
 /// The two key encodings of the core: `default` (`c/1/23`) and `v2` (`1.23`).
 ///
-/// The rules are in [chunk keys](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/grids-and-keys.md#c.3).
+/// The rules are in [chunk keys](https://github.com/zarr-rs/zarr/blob/traits-v0.1.0/docs/specification/grids-and-keys.md#c.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreKeyEncoding {
     first: &'static str,

@@ -7,10 +7,10 @@ use anyhow::{Context as _, Result};
 use super::Finding;
 use super::source::Source;
 use crate::workspace::{Package, Workspace};
-use crate::{examples, links};
+use crate::{examples, links, version};
 
 /// The documents of the workspace. rustdoc checks the code in those of the crates and of the guide.
-const DOCUMENTS: [&str; 21] = [
+const DOCUMENTS: [&str; 22] = [
     "README.md",
     "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
@@ -19,6 +19,7 @@ const DOCUMENTS: [&str; 21] = [
     "docs/COMPARE.md",
     "docs/CONFORMANCE.md",
     "docs/IMPLEMENTING.md",
+    "docs/RELEASE.md",
     "docs/RELIABILITY.md",
     "docs/SERVICES.md",
     "docs/STYLE.md",
@@ -39,6 +40,9 @@ const CODE_MAP: &str = "docs/ARCHITECTURE.md";
 /// The front page that lists all crates inside the documentation host, and the link to the list that the others have.
 const LIST: &str = "crates/zarr-array/README.md";
 const LINK_TO_LIST: &str = "(https://docs.rs/zarr-array/latest/zarr_array/#the-crates)";
+
+/// The document with the names to reserve.
+const NAMES: &str = "docs/RELEASE.md";
 
 /// The document whose code comes from the examples, which are built and tested.
 const WALKTHROUGH: &str = "docs/IMPLEMENTING.md";
@@ -63,29 +67,31 @@ fn documents(root: &Path) -> Result<Vec<String>> {
 }
 
 /// Returns the dead links of all documents, also of the crates and of the guide, and of comments in `sources`.
-fn dead_links(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
+fn dead_links(workspace: &Workspace, root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let tag = tag(root)?;
     for document in documents(root)? {
         let text = std::fs::read_to_string(root.join(&document)).with_context(|| document.clone())?;
-        let dead = links::dead(root, &document, &text, &tag).into_iter();
+        let dead = links::dead(root, &document, &text, &tag(workspace, root, &document)).into_iter();
         findings.extend(
             dead.map(|dead| Finding::error(format!("{document}:{}", dead.line + 1), "links", dead.message)),
         );
     }
     for source in sources {
+        let tag = tag(workspace, root, &source.path);
         let dead = links::dead_in_comments(root, &source.path, &source.comments, &tag).into_iter();
         findings.extend(dead.map(|dead| Finding::error(source.at(dead.line), "links", dead.message)));
     }
     Ok(findings)
 }
 
-/// Returns the tag of the version that all crates have.
-fn tag(root: &Path) -> Result<String> {
-    let manifest: toml::Table = std::fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
-    let version =
-        manifest["workspace"]["package"]["version"].as_str().context("the workspace has no version")?;
-    Ok(format!("v{version}"))
+/// Returns the tag of the release that `file` belongs to: that of the traits, or that of the other crates.
+fn tag(workspace: &Workspace, root: &Path, file: &str) -> String {
+    let is_in = |package: &&Package| {
+        package.dir.strip_prefix(root).is_ok_and(|folder| Path::new(file).starts_with(folder))
+    };
+    let of_traits = workspace.traits().into_iter().find(is_in);
+    let package = of_traits.or_else(|| workspace.find("zarr-array"));
+    version::tag(package.map_or("", |package| &package.version), of_traits.is_some())
 }
 
 /// Returns the Markdown files of a folder, as paths from the root.
@@ -102,13 +108,13 @@ fn markdown(root: &Path, folder: &str) -> Result<Vec<String>> {
 
 /// All rules over the documents.
 pub(crate) fn check(workspace: &Workspace, root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
-    let mut findings = dead_links(root, sources)?;
+    let mut findings = dead_links(workspace, root, sources)?;
     for document in DOCUMENTS {
         let Ok(text) = std::fs::read_to_string(root.join(document)) else {
             findings.push(Finding::error(document, "docs", "is missing"));
             continue;
         };
-        if document == "README.md" || document == CODE_MAP {
+        if ["README.md", CODE_MAP, NAMES].contains(&document) {
             for package in workspace.published().filter(|p| !text.contains(&format!("`{}`", p.name))) {
                 let message = format!("does not name the crate `{}`", package.name);
                 findings.push(Finding::error(document, "docs", message));

@@ -289,12 +289,7 @@ mod tests {
     use crate::workspace::Dependency;
 
     fn package(name: &str, dependencies: &[(&str, Kind)]) -> Package {
-        let dependency = |&(name, kind): &(&str, Kind)| Dependency {
-            name: name.to_owned(),
-            kind,
-            optional: false,
-            features: Vec::new(),
-        };
+        let dependency = |&(name, kind): &(&str, Kind)| Dependency::of(name, kind);
         Package {
             name: name.to_owned(),
             dir: "/".into(),

@@ -10,6 +10,7 @@
 //! - [`rules`]: forbidden code, over the tokens of [`source`]
 //! - [`docs`]: documents name only files and crates that exist
 //! - [`specification`]: cited rules of the formats exist and have tests
+//! - [`versions`]: the traits have a version of their own, the other crates that of the workspace
 //! - [`words`]: the search of the documentation finds the words of other implementations
 //! - [`workflows`]: the hosted CI runs only what this repository names exactly
 //!
@@ -26,6 +27,7 @@ mod profiles;
 mod rules;
 mod source;
 mod specification;
+mod versions;
 mod words;
 mod workflows;
 
@@ -66,6 +68,7 @@ pub(crate) fn run() -> Result<()> {
 
     let mut findings = graph::check(&workspace)?;
     findings.extend(packages::check(&workspace, &root())?);
+    findings.extend(versions::check(&workspace, &root())?);
     findings.extend(profiles::check(&root())?);
     findings.extend(circles::check(&root(), &sources)?);
     findings.extend(names::check(&workspace, &sources));

@@ -99,10 +99,8 @@ mod tests {
             dependencies: needs
                 .iter()
                 .map(|(name, kind, optional)| Dependency {
-                    name: (*name).to_owned(),
-                    kind: *kind,
                     optional: *optional,
-                    features: Vec::new(),
+                    ..Dependency::of(name, *kind)
                 })
                 .collect(),
             ..Package::default()

@@ -224,7 +224,7 @@ impl Entry {
 
 /// A set of known extensions. It is cheap to clone; a changed registry is a new value.
 ///
-/// Rules: [looking names up](https://github.com/zarr-rs/zarr/blob/v0.1.0/docs/specification/extensions.md#k.2).
+/// Rules: [looking names up](https://github.com/zarr-rs/zarr/blob/traits-v0.1.0/docs/specification/extensions.md#k.2).
 ///
 /// ```
 /// # use zarr_traits::{CodecError, Registry, extension::Entry};
