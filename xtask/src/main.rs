@@ -24,6 +24,7 @@ mod packages;
 mod release;
 mod seeded;
 mod selections;
+mod semver;
 mod services;
 mod suite;
 mod test;

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::command::{cargo, output, root};
 use crate::links::REPOSITORY;
 use crate::workspace::{Package, Workspace};
-use crate::{examples, release};
+use crate::{examples, release, semver};
 
 /// The version to set.
 #[derive(Debug, clap::Args)]
@@ -61,6 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         for package in &changed {
             edit(&package.dir.join("Cargo.toml"), |text| set(text, "\nversion = \"", version))?;
         }
+        edit(&root.join(semver::BASELINE), |text| semver::with_baseline(text, &self::tag(version, true)))?;
     } else {
         edit(&root.join("Cargo.toml"), |text| set(text, "[workspace.package]\nversion = \"", version))?;
         for (file, before) in ELSEWHERE {
