@@ -153,7 +153,7 @@ impl Group {
             let (meta, notes) = options.find(storage, &prefix, *only, self.format()).await?;
             Ok(Self::at(&self.shared, &prefix, meta, notes))
         };
-        group.await.map_err(|e| e.at(&storage, &prefix.node_path()))
+        group.await.map_err(|e| e.at(storage, &prefix.node_path()))
     }
 
     /// Opens the array at a path.

@@ -52,7 +52,7 @@ fn put(storage: &Storage, key: &str, value: &'static str) {
 /// Returns the store with an error of the operating system for each read of a chunk.
 fn failing() -> Storage {
     let fails = |call: &str| call.contains("c/");
-    Faulty::over(&damaged(), move |_, op| fails(&op.target()).then_some(Fault::System(5))).0
+    Faulty::over(&damaged(), move |_, op| fails(op.target()).then_some(Fault::System(5))).0
 }
 
 fn full() -> StoreError {
