@@ -148,14 +148,14 @@ impl Client {
         tries: &Tries<'_>,
     ) -> Result<Response<Bytes>, HttpFailure> {
         let length = body.content_length() as u64;
-        let patience = tries.patience(length).saturating_add(tries.moving(length)).min(tries.left(length));
+        let longest = patience(tries, length).saturating_add(tries.moving(length)).min(tries.left(length));
         let mut request =
             self.0.http.request(parts.method.clone(), parts.uri.to_string()).headers(parts.headers.clone());
         if length > 0 {
             request = request.body(reqwest::Body::wrap(body));
         }
         let sent = Instant::now();
-        let answer = within(patience, request.send()).await;
+        let answer = within(longest, request.send()).await;
         match &answer {
             // Another service, which is nearer.
             _ if is_of_machine(parts) => {}
@@ -186,8 +186,8 @@ async fn receive(
     let (mut skipped, mut body) = (0, Gathered::new(window.keep, declared));
     while window.rest == Rest::Refused || (body.len() as u64) < window.keep {
         let moved = skipped + body.len() as u64;
-        let patience = tries.patience(moved.saturating_add(wanted));
-        let Some(mut part) = within(patience, answer.chunk()).await? else { break };
+        let longest = patience(tries, moved.saturating_add(wanted));
+        let Some(mut part) = within(longest, answer.chunk()).await? else { break };
         let unwanted = part.len().min(usize::try_from(window.skip - skipped).unwrap_or(usize::MAX));
         skipped += unwanted as u64;
         let _ = part.split_to(unwanted);
@@ -212,6 +212,13 @@ async fn receive(
             Err(HttpFailure::new(Why::Broken, format!("the answer ended after {len} of {expected} bytes")))
         }
     }
+}
+
+/// Returns how long the current attempt may be silent, if the operation moves `bytes` in all. The last attempt has all the
+/// time that is left.
+fn patience(tries: &Tries<'_>, bytes: u64) -> Duration {
+    let left = tries.left(bytes);
+    if tries.attempt > tries.retries.again { left } else { left.min(tries.retries.silence) }
 }
 
 /// Runs `work` with a time limit.

@@ -54,13 +54,6 @@ impl<'a> Tries<'a> {
         self.retries.timeout.saturating_add(self.moving(bytes)).saturating_sub(self.began.elapsed())
     }
 
-    /// Returns how long the current attempt may be silent, if the operation moves `bytes` in all. The last attempt has all the
-    /// time that is left.
-    pub(crate) fn patience(&self, bytes: u64) -> Duration {
-        let left = self.left(bytes);
-        if self.attempt > self.retries.again { left } else { left.min(self.retries.silence) }
-    }
-
     /// Returns the time allowed for moving `bytes`.
     pub(crate) fn moving(&self, bytes: u64) -> Duration {
         Duration::from_secs(bytes / self.retries.slowest.max(1))
