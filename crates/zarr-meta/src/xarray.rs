@@ -141,8 +141,8 @@ mod tests {
             ("uint64", json!(u64::MAX), json!(u64::MAX)),
             ("bool", json!(true), json!(true)),
         ] {
-            let encoded = fill_value_attribute(&Extension::new(data_type), &fill.into());
-            assert_eq!(encoded, Some(attribute.into()), "{data_type}");
+            let encoded = fill_value_attribute(&Extension::new(data_type), &fill);
+            assert_eq!(encoded, Some(attribute), "{data_type}");
         }
     }
 
@@ -195,7 +195,7 @@ mod tests {
             ("float32", json!("no number")),
             ("unknown", json!(1)),
         ] {
-            assert_eq!(fill_value_attribute(&Extension::new(data_type), &fill.into()), None, "{data_type}");
+            assert_eq!(fill_value_attribute(&Extension::new(data_type), &fill), None, "{data_type}");
         }
     }
 

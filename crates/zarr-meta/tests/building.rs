@@ -330,7 +330,7 @@ fn fill_values_of_one_byte_floats_are_written_as_bits() {
         ("bfloat16", json!(1.5), "1.5"),
     ] {
         let (data_type, _) = context.registry.data_type(&Spec::named(name), &context).unwrap();
-        let meta = built(ArrayMeta::builder([4], data_type).chunks([2]).fill(Value::from(given)));
+        let meta = built(ArrayMeta::builder([4], data_type).chunks([2]).fill(given));
         assert_eq!(meta.document().fill_value().to_compact(), written, "{name}");
     }
 }

@@ -62,7 +62,7 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
         DataType::Bytes => Ok(base64::encode(bytes).into()),
         DataType::Extension(extension) => {
             let refused = || MetaError::argument(format!("not a fill value of data type {data_type}"));
-            extension.fill_to_json(fill).map(Value::from).map_err(|e| refused().with_source(e))
+            extension.fill_to_json(fill).map_err(|e| refused().with_source(e))
         }
         _ => Err(size()),
     }
