@@ -9,6 +9,7 @@ mod macros;
 mod number;
 mod object;
 pub mod pointer;
+mod same;
 mod scan;
 mod serialize;
 mod source;

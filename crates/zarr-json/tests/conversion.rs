@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use zarr_json::{Document, JsonErrorKind, Object, Value, json};
+use zarr_json::{DEPTH, Document, JsonErrorKind, Object, Value, json};
 
 #[test]
 fn rust_values_become_json() {
@@ -127,4 +127,40 @@ fn values_become_values_of_serde_json() {
     assert_eq!(back.deserialize::<serde_json::Value>().unwrap(), serde);
     assert_eq!(back.as_object().unwrap().deserialize::<serde_json::Value>().unwrap(), serde);
     assert_eq!(Object::new().deserialize::<serde_json::Value>().unwrap(), serde_json::json!({}));
+}
+
+/// Returns a value of a document, which may have what strict JSON has not.
+fn tolerated(text: &str) -> Value {
+    Document::parse(text.as_bytes(), DEPTH, &mut Vec::new()).unwrap().root
+}
+
+#[test]
+fn values_that_mean_the_same_are_found_in_any_spelling() {
+    let same = [
+        (r#"{"a":1,"b":{"c":[],"d":null}}"#, r#"{ "b": {"d":null, "c":[ ]}, "a": 1 }"#),
+        (r#"{"a":1,"a":2}"#, r#"{"\u0061":2}"#),
+        ("[1.0, 20e-1, -5]", "[1,2,-5.0]"),
+        ("0.00", "0e7"),
+        ("12345678901234567890123", "12345678901234567890123.0"),
+        (r#""\u00e9\/""#, "\"é/\""),
+        (r#""\ud800""#, r#""\ud800""#),
+    ];
+    for (a, b) in same.map(|(a, b)| (tolerated(a), tolerated(b))) {
+        assert!(a.is_same(&b) && b.is_same(&a), "{a} and {b}");
+    }
+    let different = [
+        (r#"{"a":1}"#, r#"{"a":1,"b":1}"#),
+        (r#"{"a":1}"#, r#"{"b":1}"#),
+        ("[1,2]", "[2,1]"),
+        ("[1]", "[1,1]"),
+        ("0", "-0.0"),
+        ("12345678901234567890123", "12345678901234567890124"),
+        ("1", "\"1\""),
+        ("null", "false"),
+        ("[]", "{}"),
+        (r#""\ud800""#, r#""\ud801""#),
+    ];
+    for (a, b) in different.map(|(a, b)| (tolerated(a), tolerated(b))) {
+        assert!(!a.is_same(&b) && !b.is_same(&a), "{a} and {b}");
+    }
 }

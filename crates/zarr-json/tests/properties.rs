@@ -101,6 +101,8 @@ fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn a_document_is_written_as_it_was_read(text in any_json()) {
         let (document, notes) = parse(&text).unwrap();

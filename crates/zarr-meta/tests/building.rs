@@ -34,6 +34,16 @@ fn built(builder: ArrayBuilder) -> ArrayMeta {
 }
 
 #[test]
+fn equal_extensions_have_the_same_members_in_any_order() {
+    let blosc = || Extension::new("blosc");
+    assert_eq!(
+        blosc().with("clevel", 5).with("cname", "lz4"),
+        blosc().with("cname", "lz4").with("clevel", 5)
+    );
+    assert_ne!(blosc().with("clevel", 5), blosc().with("clevel", 6));
+}
+
+#[test]
 fn all_members_are_written_in_the_recommended_form() {
     let meta = built(
         builder()

@@ -215,7 +215,7 @@ impl PartialEq for DataType {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Extension(a), Self::Extension(b)) => {
-                a.name() == b.name() && a.configuration() == b.configuration()
+                a.name() == b.name() && a.configuration().is_same(&b.configuration())
             }
             (Self::Extension(_), _) | (_, Self::Extension(_)) => false,
             (a, b) => a.name() == b.name(),

@@ -166,11 +166,12 @@ impl Extension {
     }
 }
 
+/// Two extensions are equal if they mean the same: their configurations have the same members in any order.
 impl PartialEq for Extension {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
             && self.must_understand() == other.must_understand()
-            && self.configuration() == other.configuration()
+            && self.configuration().is_same(&other.configuration())
     }
 }
 

@@ -8,7 +8,9 @@ use crate::error::{CodecError, CodecResult};
 use super::note::{Note, NoteKind};
 
 /// An extension object of a metadata document, at any of the five extension points.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Two are equal if their configurations have the same members in any order.
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Spec {
     /// The name.
@@ -108,6 +110,14 @@ impl Spec {
     }
 }
 
+impl PartialEq for Spec {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.must_understand == other.must_understand
+            && self.configuration.is_same(&other.configuration)
+    }
+}
+
 /// Reads an extension object of a document, or the name that stands for one. Unknown members are ignored.
 ///
 /// ```
@@ -140,4 +150,26 @@ pub fn url_names(url: &str) -> Option<[String; 3]> {
 /// Whether a name is private: it has a `:` and is not a URL, so documents of format 3 cannot use it.
 pub fn is_private(name: &str) -> bool {
     name.contains(':') && !name.contains("://") && !name.starts_with("urn:")
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_json::json;
+
+    use super::*;
+
+    #[test]
+    fn equality_does_not_depend_on_the_order_of_members() -> CodecResult<()> {
+        let shard = |inner: Value| Spec::new("sharding_indexed", inner);
+        let a = shard(
+            json!({ "chunk_shape": [4], "index_location": "end", "codecs": [{ "name": "gzip", "configuration": { "level": 5 } }] }),
+        )?;
+        let b = shard(
+            json!({ "codecs": [{ "configuration": { "level": 5 }, "name": "gzip" }], "index_location": "end", "chunk_shape": [4] }),
+        )?;
+        assert_eq!(a, b);
+        assert_ne!(a, shard(json!({ "chunk_shape": [4], "index_location": "end" }))?);
+        assert_ne!(a, b.must_understand(false));
+        Ok(())
+    }
 }
