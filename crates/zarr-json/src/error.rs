@@ -67,10 +67,10 @@ impl fmt::Display for TextPosition {
 }
 
 /// An error in a JSON text or value: its kind, place and message.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct JsonError(Box<Inner>);
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Inner {
     kind: JsonErrorKind,
     pointer: String,
@@ -141,6 +141,13 @@ impl fmt::Display for JsonError {
             write!(f, "member {pointer:?}: ")?;
         }
         f.write_str(message)
+    }
+}
+
+/// The kind and the message, as printed by a `main` that returns the error.
+impl fmt::Debug for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
     }
 }
 
