@@ -45,6 +45,8 @@ pub use node::{ConsolidatedPolicy, ExistingNode};
 pub use plan::chunks::{Chunk, Chunks};
 pub use select::{Axis, Selection};
 pub use settings::{EmptyChunks, MissingChunks, PartialWrites};
+#[cfg(feature = "columns")]
+pub use values::{Column, ColumnType, ColumnUnit};
 pub use values::{NdVec, Position};
 #[cfg(feature = "bytemuck")]
 #[doc(hidden)]

@@ -2,10 +2,11 @@
 //! are a program of their own.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod arrow;
 mod blocks;
 mod chunk_cache;
 mod chunks;
+#[cfg(feature = "columns")]
+mod columns;
 mod common;
 mod concurrency;
 mod counts;

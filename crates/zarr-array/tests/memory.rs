@@ -125,27 +125,31 @@ fn memory_with_strides_is_read_into_and_written_from_without_a_copy() {
     assert_eq!(array.read::<u16>(..).unwrap().as_slice(), numbers(&SHAPE));
 }
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "columns")]
 #[test]
-fn numbers_of_arrow_are_written_without_a_copy() {
+fn numbers_of_a_column_are_written_without_a_copy() {
+    use zarr_array::{Column, ColumnType};
+
     let _turn = TURN.lock();
     let (_folder, array) = stored(0);
-    let whole = arrow_array::UInt16Array::from(numbers(&SHAPE));
-    let part = whole.slice(800, 80_000);
+    let whole = Column::from(numbers(&SHAPE));
+    let part = whole.buffers()[0].slice(2 * 800..2 * 80_800);
+    let part = Column::new(ColumnType::UInt16, 80_000, None, [part], []).unwrap();
     for (rows, values) in [(0..1000, &whole), (100..200, &part)] {
         for act in [true, false] {
             let before = LIVE.load(Relaxed);
             PEAK.store(before, Relaxed);
             if act {
-                array.write_arrow(rows.clone(), values).unwrap();
+                array.write_column(rows.clone(), values).unwrap();
             } else {
-                block_on(array.clone().into_async().write_arrow(rows.clone(), values)).unwrap();
+                block_on(array.clone().into_async().write_column(rows.clone(), values)).unwrap();
             }
             let more = PEAK.load(Relaxed).saturating_sub(before);
-            assert!(more < values.values().len(), "{more} bytes beside {:?}", values.values().len());
+            assert!(more < values.len(), "{more} bytes beside {:?}", values.len());
         }
     }
-    assert_eq!(array.read::<u16>(100..200).unwrap().as_slice(), part.values());
+    let read = Column::from(array.read::<u16>(100..200).unwrap().into_vec());
+    assert_eq!(read, part);
 }
 
 #[test]
@@ -352,38 +356,36 @@ fn an_element_is_read_with_few_allocations() {
     assert!(made <= 100 * 13, "{made} allocations for 100 elements");
 }
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "columns")]
 #[test]
-fn strings_of_arrow_are_not_as_many_allocations() {
-    use arrow_array::StringArray;
-    use arrow_array::cast::AsArray;
-    use zarr_array::{ArrayMeta, DataType};
+fn strings_of_a_column_are_not_as_many_allocations() {
+    use zarr_array::{ArrayMeta, Column, DataType};
 
     let _turn = TURN.lock();
     let words: Vec<String> = (0..200_000).map(|i| format!("number {i}")).collect();
-    let words = StringArray::from(words);
+    let words = Column::texts(words);
     let meta = ArrayMeta::builder([200_000], DataType::String).chunks([20_000]).build().unwrap();
     let array = Array::create(MemoryStore::new(), "/", meta, &standard()).unwrap();
     let before = ALL.load(Relaxed);
-    array.write_arrow(.., &words).unwrap();
+    array.write_column(.., &words).unwrap();
     let written = ALL.load(Relaxed) - before;
-    let (_, read) = array.read_arrow(..).unwrap();
+    let (_, read) = array.read_column(..).unwrap();
     let both = ALL.load(Relaxed) - before;
     assert!(both < 1000, "{written} allocations of a write, {} of a read", both - written);
-    assert!(read.as_string::<i64>().iter().eq(words.iter()));
+    assert_eq!(read, words);
 }
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "columns")]
 #[test]
-fn numbers_are_handed_to_arrow_without_a_copy() {
+fn numbers_are_handed_to_a_column_without_a_copy() {
     let _turn = TURN.lock();
     let (_folder, array) = stored(0);
     for _ in 0..3 {
-        drop(array.read_arrow(..).unwrap());
+        drop(array.read_column(..).unwrap());
     }
     PEAK.store(LIVE.load(Relaxed), Relaxed);
     let before = LIVE.load(Relaxed);
-    let (_, values) = array.read_arrow(..).unwrap();
+    let (_, values) = array.read_column(..).unwrap();
     let (peak, result) = (PEAK.load(Relaxed) - before, numbers(&SHAPE).len() * 2);
     assert!(peak < result + (512 << 10), "{peak} bytes for a result of {result}");
     drop(values);

@@ -352,28 +352,30 @@ impl DataTree {
     }
 }
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "columns")]
 impl Variable {
-    /// Reads decoded elements as an array of Arrow, in C order. Missing elements are null.
+    /// Reads decoded elements in the memory layout of Arrow, in C order. Missing elements are null.
     ///
     /// # Errors
-    /// As [`zarr_xarray::Variable::read_arrow`](crate::Variable::read_arrow).
-    pub fn read_arrow(&self) -> XarrayResult<arrow_array::ArrayRef> {
-        block_on(self.0.read_arrow())
+    /// As [`zarr_xarray::Variable::read_column`](crate::Variable::read_column).
+    #[doc(alias = "arrow")]
+    pub fn read_column(&self) -> XarrayResult<zarr_array::Column> {
+        block_on(self.0.read_column())
     }
 }
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "columns")]
 impl Dataset {
-    /// Reads variables with the same dimensions as a table, with the indexes of their dimensions.
+    /// Reads variables with the same dimensions as a table, with the indexes of their dimensions: a column of structs.
     ///
     /// # Errors
-    /// As [`zarr_xarray::Dataset::read_arrow`](crate::Dataset::read_arrow).
+    /// As [`zarr_xarray::Dataset::read_table`](crate::Dataset::read_table).
+    #[doc(alias = "arrow")]
     #[doc(alias = "record_batch")]
-    pub fn read_arrow<N: AsRef<str>>(
+    pub fn read_table<N: AsRef<str>>(
         &self,
         variables: impl IntoIterator<Item = N>,
-    ) -> XarrayResult<arrow_array::RecordBatch> {
-        block_on(self.0.read_arrow(variables))
+    ) -> XarrayResult<zarr_array::Column> {
+        block_on(self.0.read_table(variables))
     }
 }

@@ -5,12 +5,12 @@
 
 mod add;
 mod append;
-#[cfg(feature = "arrow")]
-mod arrow;
 mod attribute;
 pub mod blocking;
 mod calendar;
 mod cdl;
+#[cfg(feature = "columns")]
+mod columns;
 mod conventions;
 mod coordinates;
 mod dataset;

@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod append;
-#[cfg(feature = "arrow")]
-mod arrow;
 mod create;
 mod datasets;
 mod dead;

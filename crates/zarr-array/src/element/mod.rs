@@ -10,7 +10,7 @@ mod narrow;
 mod number;
 pub(crate) mod rows;
 mod small_float;
-#[cfg(any(feature = "arrow", feature = "chrono", feature = "jiff"))]
+#[cfg(any(feature = "columns", feature = "chrono", feature = "jiff"))]
 pub(crate) mod step;
 pub(crate) mod text;
 #[cfg(any(feature = "chrono", feature = "jiff"))]
@@ -55,8 +55,8 @@ pub use small_float::SmallFloat;
 /// Values are never rounded or cut. A value that the data type cannot represent exactly is an error that names the
 /// element: a string that is too long or ends with padding, or a time between two steps. The same holds for reads.
 ///
-/// [`read_arrow`](crate::Array#method.read_arrow) and `write_arrow` read and write arrays of Arrow, with the feature
-/// `arrow`.
+/// With the feature `columns`, `Array::read_column` and `write_column` read and write elements in the memory layout of
+/// Arrow.
 ///
 /// **For authors of data types:** implement this trait and [`WriteElement`] for the element type. In memory, elements
 /// have the type [`Memory`](WriteElement::Memory), for which every bit pattern is valid; if the element is such a type

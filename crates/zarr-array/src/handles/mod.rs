@@ -1,11 +1,11 @@
 //! The handles on an array, async and blocking, and all that they offer.
 
 pub(crate) mod array;
-#[cfg(feature = "arrow")]
-mod arrow;
 pub(crate) mod block_writer;
 pub mod blocking;
 pub(crate) mod chunks;
+#[cfg(feature = "columns")]
+mod columns;
 mod common;
 pub(crate) mod create;
 mod each;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array as _, ArrayRef, RecordBatch, UInt64Array};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use zarr_array::blocking::Array;
+use zarr_arrow::arrow_60;
+use zarr_arrow::arrow_60::arrow_array::cast::AsArray;
+use zarr_arrow::arrow_60::arrow_array::{Array as _, ArrayRef, RecordBatch, UInt64Array};
+use zarr_arrow::arrow_60::arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -73,7 +74,8 @@ impl Columns {
         let mut columns: Vec<(String, ArrayRef)> = positions.collect();
         let part = picks.iter().zip(slab.start.iter().zip(&slab.count));
         let (_, elements) =
-            array.read_arrow(selection(part.map(|(pick, (start, count))| pick.part(*start, *count))))?;
+            array.read_column(selection(part.map(|(pick, (start, count))| pick.part(*start, *count))))?;
+        let elements = arrow_60::array(&elements).map_err(failed)?;
         match elements.as_struct_opt() {
             Some(rows) => {
                 let names = rows.fields().iter().map(|field| field.name().clone());

@@ -29,11 +29,11 @@ fn store(folder: &Folder) {
 mod arrow {
     use std::io::Cursor;
 
-    use arrow_array::Array;
-    use arrow_array::RecordBatch;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Int16Type, Int32Type, TimestampSecondType, UInt64Type};
     use arrow_ipc::reader::{FileReader, StreamReader};
+    use zarr_arrow::arrow_60::arrow_array::Array;
+    use zarr_arrow::arrow_60::arrow_array::RecordBatch;
+    use zarr_arrow::arrow_60::arrow_array::cast::AsArray;
+    use zarr_arrow::arrow_60::arrow_array::types::{Int16Type, Int32Type, TimestampSecondType, UInt64Type};
 
     use super::*;
 

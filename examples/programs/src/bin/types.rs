@@ -1,10 +1,10 @@
 //! Strings, times and structs as Rust types and as arrays of Arrow.
 
 use anyhow::Result;
-use arrow_array::Array as _;
 use chrono::{DateTime, TimeZone, Utc};
 use zarr_array::blocking::Array;
 use zarr_array::{ArrayMeta, DataType, NdVec, data_type_of, data_types, standard};
+use zarr_arrow::arrow_60::{self, arrow_array::Array as _};
 use zarr_store::MemoryStore;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +21,7 @@ fn main() -> Result<()> {
     let names = Array::create(store.clone(), "/names", names, &standard())?;
     names.write(0..3, &["Oslo", "Quito", "München"])?;
     println!("{:?}", names.read::<String>(..)?.as_slice());
-    println!("as Arrow: {}", names.read_arrow(..)?.1.data_type());
+    println!("as Arrow: {}", arrow_60::array(&names.read_column(..)?.1)?.data_type());
 
     let times = ArrayMeta::builder([3], data_types::datetime64("ms")?).fill(i64::MIN).build()?;
     let times = Array::create(store.clone(), "/times", times, &standard())?;
@@ -29,7 +29,7 @@ fn main() -> Result<()> {
     times.write(0..2, &known)?;
     let read: NdVec<Option<DateTime<Utc>>> = times.read(..)?;
     println!("{:?}", read.as_slice());
-    let (_, arrow) = times.read_arrow(..)?;
+    let arrow = arrow_60::array(&times.read_column(..)?.1)?;
     println!("as Arrow: {}, {} null", arrow.data_type(), arrow.null_count());
 
     let stations = ArrayMeta::builder([3], data_type_of::<Station>()?).build()?;

@@ -149,7 +149,7 @@ impl Rows {
     }
 
     /// Returns the data type of a field, the shape of its sub-arrays, and its elements as memory.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "columns")]
     pub(crate) fn column(&self, path: &str) -> ArrayResult<(DataType, Vec<u64>, Vec<u8>)> {
         let lane = Lane::find(&self.data_type, path)?;
         let (shape, strides) = self.lane_shape(&lane)?;
@@ -160,7 +160,7 @@ impl Rows {
     }
 
     /// Sets a field of all rows to elements in memory.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "columns")]
     pub(crate) fn set_column(&mut self, path: &str, elements: &Source<'_>) -> ArrayResult<()> {
         let lane = Lane::find(&self.data_type, path)?;
         let (shape, strides) = self.lane_shape(&lane)?;

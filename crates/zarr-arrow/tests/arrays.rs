@@ -1,8 +1,6 @@
-//! Arrays of Arrow, read and written.
-#![cfg(feature = "arrow")]
+//! Arrays of Arrow, read from and written to arrays in Zarr.
 use std::sync::Arc;
 
-use crate::common::{data_type, refused};
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array as _, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DurationMillisecondArray,
@@ -11,10 +9,57 @@ use arrow_array::{
 };
 use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument, LimitExceeded, Unsupported};
 use zarr_array::blocking::Array;
+use zarr_array::traits::extension::{Context, Spec};
 use zarr_array::traits::json::{Value, json};
-use zarr_array::{ArrayMeta, DataType, FillValue, Limits, Storage, block_on, standard};
+use zarr_array::{
+    ArrayErrorKind, ArrayMeta, ArrayResult, Column, DataType, FillValue, Limits, Selection, Storage,
+    block_on, standard,
+};
+use zarr_arrow::arrow_60::{self, arrow_array, arrow_schema};
 use zarr_conformance::instruments::Counting;
 use zarr_store::MemoryStore;
+
+/// Calls of `read_column` and `write_column` with arrays of Arrow.
+trait ByArrow {
+    fn read_arrow(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, ArrayRef)>;
+    fn write_arrow(
+        &self,
+        selection: impl Into<Selection>,
+        values: &dyn arrow_array::Array,
+    ) -> ArrayResult<()>;
+}
+
+impl ByArrow for Array {
+    fn read_arrow(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, ArrayRef)> {
+        self.read_column(selection).map(arrays)
+    }
+
+    fn write_arrow(
+        &self,
+        selection: impl Into<Selection>,
+        values: &dyn arrow_array::Array,
+    ) -> ArrayResult<()> {
+        self.write_column(selection, &arrow_60::column(values).unwrap())
+    }
+}
+
+fn arrays((shape, column): (Vec<u64>, Column)) -> (Vec<u64>, ArrayRef) {
+    (shape, arrow_60::array(&column).unwrap())
+}
+
+/// Returns a data type of the standard registry by its name and configuration. Null means no configuration.
+fn data_type(name: &str, configuration: Value) -> DataType {
+    let (registry, limits) = (standard(), Limits::default());
+    let spec = Spec::new(name, configuration).unwrap();
+    registry.data_type(&spec, &Context::new(&registry, &limits)).unwrap().0
+}
+
+/// Returns the kind and the message of an error, without the name of the array, which is `/a`.
+fn refused<T>(result: ArrayResult<T>) -> (ArrayErrorKind, String) {
+    let e = result.err().unwrap();
+    let text = format!("{e:#}");
+    (e.kind(), text.strip_prefix("array \"/a\": ").unwrap_or(&text).to_owned())
+}
 
 /// Creates an array of 3 x 4 elements in chunks of 2 x 3.
 fn create(storage: impl Into<Storage>, data_type: DataType, fill: impl Into<Arc<[u8]>>) -> Array {
@@ -64,7 +109,7 @@ fn every_type_round_trips() {
         // A slice does not start at the start of its buffer.
         array.write_arrow((2, 3), &values.slice(1, 1)).unwrap();
         assert_eq!(&array.read_arrow((2, 3..)).unwrap().1, &values.slice(1, 1), "{name}");
-        let (shape, all) = block_on(array.clone().into_async().read_arrow(..)).unwrap();
+        let (shape, all) = block_on(array.clone().into_async().read_column(..)).map(arrays).unwrap();
         assert_eq!((shape, all.len(), &all.slice(5, 2)), (vec![3, 4], 12, &values), "{name}");
         let (kind, message) = refused(array.write_arrow((1, 1..4), &values));
         assert_eq!(

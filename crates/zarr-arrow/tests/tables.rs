@@ -1,9 +1,12 @@
 //! Variables and tables as arrays of Arrow.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{DurationSecondType, Float64Type, Int32Type, TimestampSecondType};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, TimeUnit as Unit};
+use zarr_arrow::arrow_60;
+use zarr_arrow::arrow_60::arrow_array::cast::AsArray;
+use zarr_arrow::arrow_60::arrow_array::types::{
+    DurationSecondType, Float64Type, Int32Type, TimestampSecondType,
+};
+use zarr_arrow::arrow_60::arrow_array::{Array, RecordBatch};
+use zarr_arrow::arrow_60::arrow_schema::{DataType, TimeUnit as Unit};
 use zarr_hierarchy::zarr_array::{NdVec, Storage, standard};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::Dataset;
@@ -36,7 +39,7 @@ fn stored() -> Dataset {
 #[test]
 fn missing_elements_are_null() {
     let dataset = stored();
-    let read = |name: &str| dataset.variable(name).unwrap().read_arrow().unwrap();
+    let read = |name: &str| arrow_60::array(&dataset.variable(name).unwrap().read_column().unwrap()).unwrap();
     let t = read("t");
     let found: Vec<_> = t.as_primitive::<Float64Type>().iter().collect();
     assert_eq!(found, [Some(0.0), Some(1.0), None, Some(3.0), Some(4.0), Some(5.0)]);
@@ -45,7 +48,7 @@ fn missing_elements_are_null() {
     let time = read("time");
     assert_eq!(*time.data_type(), DataType::Timestamp(Unit::Second, None));
     assert_eq!(time.as_primitive::<TimestampSecondType>().values()[..], [0, 86_400]);
-    let model = dataset.variable("model").unwrap().read_arrow().unwrap_err();
+    let model = dataset.variable("model").unwrap().read_column().unwrap_err();
     assert_eq!((model.kind(), model.variable()), (XarrayErrorKind::Unsupported, Some("model")));
 }
 
@@ -58,17 +61,17 @@ fn a_table_has_a_row_for_each_position_with_its_indexes() {
         let n = table["n"].as_primitive::<Int32Type>().values().to_vec();
         (time, x, n)
     };
-    let table = dataset.read_arrow(["t", "n"]).unwrap();
+    let table = arrow_60::record_batch(&dataset.read_table(["t", "n"]).unwrap()).unwrap();
     let names: Vec<_> = table.schema().fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(names, ["time", "x", "t", "n"]);
     let (time, x, n) = rows(&table);
     assert_eq!((time, n), (vec![0, 0, 0, 86_400, 86_400, 86_400], (0..6).collect()));
     assert_eq!(x, ["a", "b", "c", "a", "b", "c"]);
     let part = dataset.isel([("x", 1..3)]).unwrap().isel([("time", 1..2)]).unwrap();
-    let (time, x, n) = rows(&part.read_arrow(["n"]).unwrap());
+    let (time, x, n) = rows(&arrow_60::record_batch(&part.read_table(["n"]).unwrap()).unwrap());
     assert_eq!((time, x, n), (vec![86_400; 2], vec!["b".to_owned(), "c".to_owned()], vec![4, 5]));
     for names in [&["t", "flag"][..], &[]] {
-        assert_eq!(dataset.read_arrow(names).unwrap_err().kind(), XarrayErrorKind::Invalid);
+        assert_eq!(dataset.read_table(names).unwrap_err().kind(), XarrayErrorKind::Invalid);
     }
 }
 
@@ -77,7 +80,7 @@ fn spans_are_durations() {
     let dataset = stored();
     let variable = dataset.variable("span").unwrap();
     let Decoded::Spans { spans, .. } = variable.read_any().unwrap() else { panic!("no spans") };
-    let read = variable.read_arrow().unwrap();
+    let read = arrow_60::array(&variable.read_column().unwrap()).unwrap();
     assert_eq!((read.null_count(), read.is_null(1)), (1, true));
     if spans.unit() == TimeUnit::Seconds {
         assert_eq!(read.as_primitive::<DurationSecondType>().value(0), 60);

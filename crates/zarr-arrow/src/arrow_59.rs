@@ -1,0 +1,12 @@
+//! Conversions for Arrow 59, whose crates are re-exported.
+
+use arrow_buffer_59 as arrow_buffer;
+use arrow_data_59 as arrow_data;
+
+pub use arrow_array_59 as arrow_array;
+pub use arrow_schema_59 as arrow_schema;
+
+#[path = "convert.rs"]
+mod convert;
+
+pub use convert::{array, column, record_batch};
