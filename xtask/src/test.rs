@@ -99,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 18] = [
+const NIGHTLY: [Step; 19] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -130,6 +130,12 @@ const NIGHTLY: [Step; 18] = [
         1000,
         "crates outside of the workspace, with lock files of their own, keep the contracts",
         examples::outside,
+    ),
+    step(
+        "datafusion",
+        600,
+        "a program with DataFusion selects by label from a dataset and answers a query",
+        examples::datafusion,
     ),
     step(
         "versions",
