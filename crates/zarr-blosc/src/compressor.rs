@@ -18,7 +18,7 @@ pub enum Compressor {
     BloscLz,
     /// LZ4, for speed.
     Lz4,
-    /// LZ4 with a longer search, if this build contains the C library; otherwise the same as [`Lz4`](Self::Lz4).
+    /// LZ4 with a longer search, by the C library; otherwise the same as [`Lz4`](Self::Lz4).
     Lz4Hc,
     /// Snappy.
     Snappy,
@@ -97,41 +97,65 @@ impl Format {
 /// The contexts of all compressors; each is created when it is first used.
 #[derive(Debug, Default)]
 pub(crate) struct Compressors {
+    /// Whether the C libraries are not used.
+    #[cfg(any(feature = "lz4-c", feature = "zstd-c"))]
+    in_rust: bool,
     blosclz: Option<blosclz::Table>,
-    #[cfg(any(feature = "lz4", feature = "lz4-c"))]
-    lz4: lz4::Lz4,
+    #[cfg(feature = "lz4-c")]
+    lz4_c: lz4::c::Lz4,
+    #[cfg(feature = "lz4")]
+    lz4: lz4::rust::Lz4,
     #[cfg(feature = "snappy")]
     snappy: snappy::Snappy,
     #[cfg(feature = "zlib")]
     zlib: zlib::Zlib,
-    #[cfg(any(feature = "zstd-c", feature = "zstd-decode"))]
-    zstd: zstd::Zstd,
+    #[cfg(feature = "zstd-c")]
+    zstd_c: zstd::c::Zstd,
+    #[cfg(feature = "zstd-decode")]
+    zstd: zstd::rust::Zstd,
 }
 
 impl Compressors {
-    /// Whether this build encodes with a compressor.
-    pub(crate) fn encodes(compressor: Compressor) -> bool {
+    /// Returns compressors that are all in Rust.
+    pub(crate) fn in_rust() -> Self {
+        Self {
+            #[cfg(any(feature = "lz4-c", feature = "zstd-c"))]
+            in_rust: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a compressor encodes.
+    pub(crate) fn encodes(&self, compressor: Compressor) -> bool {
+        #[cfg(any(feature = "lz4-c", feature = "zstd-c"))]
+        let has_c = !self.in_rust;
+        #[cfg(not(any(feature = "lz4-c", feature = "zstd-c")))]
+        let has_c = false;
         match compressor.format() {
             Format::BloscLz => true,
-            Format::Lz4 => cfg!(any(feature = "lz4", feature = "lz4-c")),
+            Format::Lz4 => cfg!(feature = "lz4") || has_c && cfg!(feature = "lz4-c"),
             Format::Snappy => cfg!(feature = "snappy"),
             Format::Zlib => cfg!(feature = "zlib"),
-            Format::Zstd => cfg!(any(feature = "zstd", feature = "zstd-c")),
+            Format::Zstd => cfg!(feature = "zstd") || has_c && cfg!(feature = "zstd-c"),
         }
     }
 
     /// Decodes `src` into the start of `dst`. Returns the number of decoded bytes, or `Some(None)` if `src` is damaged
-    /// or needs more room, or `None` if this build does not contain the compressor.
+    /// or needs more room, or `None` if there is no such compressor.
     pub(crate) fn decode(&mut self, format: Format, src: &[u8], dst: &mut [u8]) -> Option<Option<usize>> {
         match format {
             Format::BloscLz => Some(blosclz::decode(src, dst)),
-            #[cfg(any(feature = "lz4", feature = "lz4-c"))]
-            Format::Lz4 => Some(lz4::decode(src, dst)),
+            #[cfg(feature = "lz4-c")]
+            Format::Lz4 if !self.in_rust => Some(lz4::c::decode(src, dst)),
+            #[cfg(feature = "lz4")]
+            Format::Lz4 => Some(lz4::rust::decode(src, dst)),
             #[cfg(feature = "snappy")]
             Format::Snappy => Some(snappy::decode(src, dst)),
             #[cfg(feature = "zlib")]
             Format::Zlib => Some(self.zlib.decode(src, dst)),
-            #[cfg(any(feature = "zstd-c", feature = "zstd-decode"))]
+            #[cfg(feature = "zstd-c")]
+            Format::Zstd if !self.in_rust => Some(self.zstd_c.decode(src, dst)),
+            #[cfg(feature = "zstd-decode")]
             Format::Zstd => Some(self.zstd.decode(src, dst)),
             #[allow(unreachable_patterns, reason = "without a feature")]
             _ => None,
@@ -151,15 +175,19 @@ impl Compressors {
             Compressor::BloscLz => {
                 blosclz::encode(src, dst, level, split, self.blosclz.get_or_insert_default())
             }
-            #[cfg(any(feature = "lz4", feature = "lz4-c"))]
-            Compressor::Lz4 => self.lz4.encode(src, dst, level),
-            #[cfg(any(feature = "lz4", feature = "lz4-c"))]
-            Compressor::Lz4Hc => self.lz4.encode_slowly(src, dst, level),
+            #[cfg(feature = "lz4-c")]
+            Compressor::Lz4 if !self.in_rust => self.lz4_c.encode(src, dst, level),
+            #[cfg(feature = "lz4-c")]
+            Compressor::Lz4Hc if !self.in_rust => self.lz4_c.encode_slowly(src, dst, level),
+            #[cfg(feature = "lz4")]
+            Compressor::Lz4 | Compressor::Lz4Hc => self.lz4.encode(src, dst),
             #[cfg(feature = "snappy")]
             Compressor::Snappy => self.snappy.encode(src, dst),
             #[cfg(feature = "zlib")]
             Compressor::Zlib => self.zlib.encode(src, dst, level),
-            #[cfg(any(feature = "zstd", feature = "zstd-c"))]
+            #[cfg(feature = "zstd-c")]
+            Compressor::Zstd if !self.in_rust => self.zstd_c.encode(src, dst, level),
+            #[cfg(feature = "zstd")]
             Compressor::Zstd => self.zstd.encode(src, dst, level),
             #[allow(unreachable_patterns, reason = "without a feature")]
             _ => None,

@@ -1,11 +1,11 @@
 //! Writes frames, with the blocks that C-Blosc 1.21 chooses.
 
+use crate::BloscMemory;
 use crate::bitshuffle::bitshuffle;
 use crate::compressor::Compressor;
 use crate::error::{Error, ErrorKind, reserve, room};
 use crate::header::{FEWEST, Header, MAX_BLOCK, MAX_CONTENT, MAX_TYPESIZE, OVERHEAD, Shuffle, can_split};
 use crate::shuffle::shuffle;
-use crate::{BloscMemory, compressor::Compressors};
 
 /// The smallest block size that is chosen for compressed content, before the level changes it.
 const BASE: usize = 32 << 10;
@@ -61,7 +61,7 @@ pub fn encode(
         let message = format!("{} bytes exceed the limit of a frame, {MAX_CONTENT} bytes", src.len());
         return Err(Error::new(ErrorKind::LimitExceeded, message));
     }
-    if !Compressors::encodes(settings.compressor) {
+    if !memory.compressors.encodes(settings.compressor) {
         let message = format!("this build of zarr-blosc does not encode with {}", settings.compressor.name());
         return Err(Error::new(ErrorKind::Unsupported, message));
     }

@@ -33,9 +33,16 @@ pub struct BloscMemory {
 }
 
 impl BloscMemory {
-    /// Returns an empty memory, which grows with its first use.
+    /// Returns an empty memory, which grows with its first use. Its compressors are the C libraries whose features are on,
+    /// and in Rust otherwise.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns an empty memory whose compressors are all in Rust, also if another crate of the program enables the
+    /// features of the C libraries.
+    pub fn in_rust() -> Self {
+        Self { compressors: compressor::Compressors::in_rust(), ..Self::default() }
     }
 }
 

@@ -6,3 +6,12 @@ mod c_blosc;
 mod frames;
 mod golden;
 mod hostile;
+
+/// Returns a memory with the C libraries, if this build contains them, and then one without.
+fn memories() -> Vec<zarr_blosc::BloscMemory> {
+    let mut memories = vec![zarr_blosc::BloscMemory::new()];
+    if cfg!(all(feature = "lz4", feature = "zstd")) {
+        memories.push(zarr_blosc::BloscMemory::in_rust());
+    }
+    memories
+}

@@ -42,28 +42,33 @@ fn attack(frame: &[u8], state: &mut BloscMemory) {
 
 #[test]
 fn every_truncation_is_an_error() {
-    let mut state = BloscMemory::new();
-    for frame in frames() {
-        for len in 0..frame.len() {
-            let mut cut = frame[..len].to_vec();
-            assert_eq!(decode(&cut, &mut [0; LEN], &mut state).unwrap_err().kind(), ErrorKind::Corrupt);
-            if len >= OVERHEAD {
-                cut[12..16].copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
+    for mut state in crate::memories() {
+        for frame in frames() {
+            for len in 0..frame.len() {
+                let mut cut = frame[..len].to_vec();
                 assert_eq!(decode(&cut, &mut [0; LEN], &mut state).unwrap_err().kind(), ErrorKind::Corrupt);
+                if len >= OVERHEAD {
+                    cut[12..16].copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
+                    assert_eq!(
+                        decode(&cut, &mut [0; LEN], &mut state).unwrap_err().kind(),
+                        ErrorKind::Corrupt
+                    );
+                }
             }
+            assert_eq!(decode(&frame, &mut [0; LEN], &mut state).unwrap(), LEN);
         }
-        assert_eq!(decode(&frame, &mut [0; LEN], &mut state).unwrap(), LEN);
     }
 }
 
 #[test]
 fn no_flipped_bit_panics() {
-    let mut state = BloscMemory::new();
-    for frame in frames() {
-        for bit in 0..frame.len().min(400) * 8 {
-            let mut damaged = frame.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            attack(&damaged, &mut state);
+    for mut state in crate::memories() {
+        for frame in frames() {
+            for bit in 0..frame.len().min(400) * 8 {
+                let mut damaged = frame.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                attack(&damaged, &mut state);
+            }
         }
     }
 }

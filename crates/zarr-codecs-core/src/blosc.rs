@@ -19,28 +19,51 @@
 //! A frame must have the length that it states: trailing bytes are an error, not padding. Chunks of Blosc 2 are
 //! refused.
 //!
-//! [`zarr_blosc`] reads and writes the frames. The feature `blosc` adds the C libraries of LZ4 and Zstandard. With
-//! `pure` alone all is in Rust; then `lz4` and `lz4hc` have one level, and levels of `zstd` end with 4.
+//! [`zarr_blosc`] reads and writes the frames. [`ENTRY`] uses the C libraries of LZ4 and Zstandard if the feature `blosc` is
+//! on. `ENTRY_IN_RUST` has the feature `pure-decode` and no C code; there `lz4` and `lz4hc` have one level, and levels of `zstd` end
+//! with 4.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_blosc::{BloscMemory, Compressor, Error, ErrorKind, Frame, OVERHEAD, Settings, Shuffle};
 use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
-use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::extension::{CodecEntry, Configuration, Entry};
 use zarr_traits::json::Value;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 /// The registry entry of this codec.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("blosc", CodecKind::BytesBytes, build));
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("blosc", CodecKind::BytesBytes, |configuration, repr, _| {
+        build(configuration, repr, false)
+    }));
+
+/// The registry entry of this codec without C code, whatever other features are on.
+#[cfg(feature = "pure-decode")]
+pub const ENTRY_IN_RUST: Entry =
+    Entry::Codec(CodecEntry::new("blosc", CodecKind::BytesBytes, |configuration, repr, _| {
+        build(configuration, repr, true)
+    }));
 
 const COMPRESSORS: [&str; 6] = ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"];
 const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
 
 #[derive(Debug)]
-struct Blosc(Settings);
+struct Blosc {
+    settings: Settings,
+    in_rust: bool,
+}
 
-fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+/// The memory of a worker without C libraries.
+struct RustMemory(BloscMemory);
+
+impl Default for RustMemory {
+    fn default() -> Self {
+        Self(BloscMemory::in_rust())
+    }
+}
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, in_rust: bool) -> CodecResult<Codec> {
     let cname = configuration.optional_string("cname")?;
     let cname = cname.as_deref();
     let compressor = cname.and_then(Compressor::from_name).ok_or_else(|| match cname {
@@ -70,7 +93,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
     settings.shuffle = shuffle;
     settings.typesize = if (1..=255).contains(&typesize) { typesize } else { 1 };
     settings.blocksize = whole(blocksize.unwrap_or(0));
-    Ok(Codec::BytesBytes(Arc::new(Blosc(settings))))
+    Ok(Codec::BytesBytes(Arc::new(Blosc { settings, in_rust })))
 }
 
 /// Returns the shuffle. Its number in c-blosc is its index in [`SHUFFLES`].
@@ -106,9 +129,15 @@ fn whole(n: i64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
+impl Blosc {
+    fn memory<'a>(&self, scratch: &'a mut Scratch) -> &'a mut BloscMemory {
+        if self.in_rust { &mut scratch.slot::<RustMemory>().0 } else { scratch.slot::<BloscMemory>() }
+    }
+}
+
 impl BytesBytesCodec for Blosc {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
-        zarr_blosc::decode(src, dst, scratch.slot::<BloscMemory>()).map_err(failed)
+        zarr_blosc::decode(src, dst, self.memory(scratch)).map_err(failed)
     }
 
     fn decode_span(
@@ -124,12 +153,12 @@ impl BytesBytesCodec for Blosc {
             return Err(CodecError::corrupt(format!("it decodes to {} bytes, expected {size}", frame.len())));
         }
         let dst = dst.get_mut(..span.len()).ok_or_else(too_large)?;
-        frame.decode_part(span, dst, scratch.slot::<BloscMemory>()).map_err(failed)?;
+        frame.decode_part(span, dst, self.memory(scratch)).map_err(failed)?;
         Ok(true)
     }
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        zarr_blosc::encode(&self.0, src, out, scratch.slot::<BloscMemory>()).map_err(failed)
+        zarr_blosc::encode(&self.settings, src, out, self.memory(scratch)).map_err(failed)
     }
 
     fn encoded_size(&self, decoded: u64) -> EncodedSize {

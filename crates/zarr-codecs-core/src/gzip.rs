@@ -18,15 +18,22 @@
 use std::sync::Arc;
 use zarr_traits::strided::to_usize;
 
-#[cfg(not(feature = "libdeflate"))]
-use flate2::{Compress, Compression, FlushCompress};
-use flate2::{Crc, Decompress, FlushDecompress, Status};
-use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
-use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Entry};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 /// The registry entry of this codec.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("gzip", CodecKind::BytesBytes, build));
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("gzip", CodecKind::BytesBytes, |configuration, _, _| {
+        build(configuration, false)
+    }));
+
+/// The registry entry of this codec without C code, whatever other features are on.
+pub const ENTRY_IN_RUST: Entry =
+    Entry::Codec(CodecEntry::new("gzip", CodecKind::BytesBytes, |configuration, _, _| {
+        build(configuration, true)
+    }));
 
 /// Magic number, method, no flags, no time, no hint, unknown system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
@@ -35,21 +42,22 @@ const TRAILER: usize = 8;
 /// The most content bytes of a stored block, and the bytes of its header.
 const STORED: (usize, usize) = (0xffff, 5);
 /// The most bytes passed to the compressor at once; some backends count in 32 bits.
-#[cfg(not(feature = "libdeflate"))]
 const PIECE: usize = 1 << 30;
 
 #[derive(Debug)]
 struct Gzip {
     level: u8,
+    #[cfg_attr(not(feature = "libdeflate"), expect(dead_code, reason = "all is in Rust"))]
+    in_rust: bool,
 }
 
-fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+fn build(configuration: &mut Configuration<'_>, in_rust: bool) -> CodecResult<Codec> {
     let level = configuration.optional_integer("level", 0..=9)?;
     if level.is_none() {
         configuration.note("level", "level is missing, read as 5");
     }
     let level = level.and_then(|level| u8::try_from(level).ok()).unwrap_or(5);
-    Ok(Codec::BytesBytes(Arc::new(Gzip { level })))
+    Ok(Codec::BytesBytes(Arc::new(Gzip { level, in_rust })))
 }
 
 /// The decoder of a worker.
@@ -57,14 +65,13 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
 struct Decoder(Option<Decompress>);
 
 /// The encoders of a worker, one per level.
-#[cfg(not(feature = "libdeflate"))]
 #[derive(Default)]
 struct Encoders([Option<Compress>; 10]);
 
 impl BytesBytesCodec for Gzip {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
         #[cfg(feature = "libdeflate")]
-        if after_header(src).is_ok() && crate::libdeflate::decode_gzip(src, dst, scratch) {
+        if !self.in_rust && after_header(src).is_ok() && crate::libdeflate::decode_gzip(src, dst, scratch) {
             return Ok(dst.len());
         }
         let state = scratch.slot::<Decoder>().0.get_or_insert_with(|| Decompress::new(false));
@@ -113,15 +120,14 @@ impl BytesBytesCodec for Gzip {
 }
 
 impl Gzip {
-    /// Appends a DEFLATE stream. Returns false if it exceeds `most` bytes, so that storing is not larger.
-    #[cfg(feature = "libdeflate")]
+    /// Appends a DEFLATE stream. Returns false if it exceeds `most` bytes, for which `out` has room: then storing is not
+    /// larger.
     fn deflate(&self, src: &[u8], out: &mut Vec<u8>, most: usize, scratch: &mut Scratch) -> bool {
-        crate::libdeflate::deflate(self.level, src, out, most, scratch)
-    }
-
-    /// Appends a DEFLATE stream. Returns false if it exceeds the room of `out`, so that storing is not larger.
-    #[cfg(not(feature = "libdeflate"))]
-    fn deflate(&self, src: &[u8], out: &mut Vec<u8>, _: usize, scratch: &mut Scratch) -> bool {
+        #[cfg(feature = "libdeflate")]
+        if !self.in_rust {
+            return crate::libdeflate::deflate(self.level, src, out, most, scratch);
+        }
+        let _ = most;
         let Some(kept) = scratch.slot::<Encoders>().0.get_mut(usize::from(self.level)) else { return false };
         // zlib-rs does not completely reset the state of an unfinished stream, so do not keep it.
         let mut state =

@@ -47,7 +47,8 @@ extern crate self as zarr_codecs_core;
 #[cfg(feature = "bytes")]
 mod testing;
 
-/// All codecs whose feature is enabled.
+/// All codecs whose feature is enabled. `blosc`, `gzip` and `zstd` use the C libraries that any crate of the program enables.
+/// To use no C code, override them by [`pure::CODECS`].
 ///
 /// ```
 /// let registry = zarr_traits::Registry::core().with(zarr_codecs_core::CODECS)?;
@@ -87,6 +88,27 @@ pub const CODECS: &[Entry] = &[
     #[cfg(any(feature = "pure-decode", feature = "zstd"))]
     zstd::ENTRY,
 ];
+
+/// The codecs that have C code, without it.
+#[cfg(feature = "pure-decode")]
+pub mod pure {
+    use super::Entry;
+
+    /// `blosc`, `zstd`, and with its feature `gzip`, without C code, whatever other crates of the program enable.
+    ///
+    /// ```
+    /// # use zarr_traits::Registry;
+    /// let registry =
+    ///     Registry::core().with(zarr_codecs_core::CODECS)?.overriding(zarr_codecs_core::pure::CODECS);
+    /// # Ok::<(), zarr_traits::CodecError>(())
+    /// ```
+    pub const CODECS: &[Entry] = &[
+        crate::blosc::ENTRY_IN_RUST,
+        #[cfg(feature = "gzip")]
+        crate::gzip::ENTRY_IN_RUST,
+        crate::zstd::ENTRY_IN_RUST,
+    ];
+}
 
 /// Reserves room for `n` more bytes; fails instead of aborting.
 #[cfg(any(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_codecs_core::CODECS;
 use zarr_engine::Chain;
 use zarr_traits::codec::{BytesBytesCodec, Codec, Repr};
-use zarr_traits::extension::{Configuration, Context, Note, Spec};
+use zarr_traits::extension::{Configuration, Context, Entry, Note, Spec};
 use zarr_traits::json::{Object, Value, json};
 use zarr_traits::number::{FloatFormat, Numeric};
 use zarr_traits::strided::{Destination, Source};
@@ -52,7 +52,16 @@ pub(crate) fn noted(codecs: &Value, data_type: &str, rank: usize) -> Vec<String>
 
 /// Builds a single bytes → bytes codec.
 pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesBytesCodec> {
-    let registry = Registry::core().with(CODECS).unwrap();
+    bytes_codec_of(CODECS, name, configuration)
+}
+
+/// As [`bytes_codec`], for a table of codecs.
+pub(crate) fn bytes_codec_of(
+    codecs: &[Entry],
+    name: &str,
+    configuration: &Value,
+) -> Arc<dyn BytesBytesCodec> {
+    let registry = Registry::core().with(codecs).unwrap();
     let limits = Limits::default();
     let context = Context::new(&registry, &limits);
     let repr = Repr::new(DataType::UInt8, FillValue::of(0_u8), 1);

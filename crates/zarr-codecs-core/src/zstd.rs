@@ -15,26 +15,39 @@
 //! checksum. Checksums are verified. Frames are decoded into the destination, so large windows cost no memory and no
 //! size in a header is trusted. Frames that need a dictionary and frames from before Zstandard 0.8 are refused.
 //!
-//! The feature `zstd` uses the C library. With `pure` alone the decoder and encoder are in Rust: decoding is slower,
-//! parts of a frame are not decoded by themselves, and levels above 4 are written as 4. With
-//! `pure-decode` alone nothing is encoded.
+//! [`ENTRY`] uses the C library if the feature `zstd` is on. `ENTRY_IN_RUST` has the feature `pure-decode` and no C code: decoding
+//! is slower, parts of a frame are not decoded by themselves, and levels above 4 are written as 4. Its encoder needs the
+//! feature `pure`.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr};
-use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize};
+use zarr_traits::extension::{CodecEntry, Configuration, Entry};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch};
 
 #[cfg(feature = "zstd")]
-#[path = "zstd/c.rs"]
-mod library;
+mod c;
+#[cfg(feature = "pure-decode")]
+mod rust;
+// With one of the features, its library is the only one.
+#[cfg(not(feature = "pure-decode"))]
+use c as rust;
 #[cfg(not(feature = "zstd"))]
-#[path = "zstd/rust.rs"]
-mod library;
+use rust as c;
 
 /// The registry entry of this codec.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("zstd", CodecKind::BytesBytes, build));
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("zstd", CodecKind::BytesBytes, |configuration, _, _| {
+        build(configuration, false)
+    }));
+
+/// The registry entry of this codec without C code, whatever other features are on.
+#[cfg(feature = "pure-decode")]
+pub const ENTRY_IN_RUST: Entry =
+    Entry::Codec(CodecEntry::new("zstd", CodecKind::BytesBytes, |configuration, _, _| {
+        build(configuration, true)
+    }));
 
 /// The magic number of a frame, and the first of those of skippable frames.
 const MAGIC: u32 = 0xfd2f_b528;
@@ -48,16 +61,24 @@ const BLOCK: usize = 128 << 10;
 struct Zstd {
     level: i32,
     checksum: bool,
+    in_rust: bool,
 }
 
-fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+fn build(configuration: &mut Configuration<'_>, in_rust: bool) -> CodecResult<Codec> {
     let level = configuration.optional_integer("level", -131_072..=22)?;
     if level.is_none() {
         configuration.note("level", "level is missing, read as 0 (the default)");
     }
     let level = level.and_then(|level| i32::try_from(level).ok()).unwrap_or(0);
     let checksum = configuration.optional_bool("checksum")?.unwrap_or(false);
-    Ok(Codec::BytesBytes(Arc::new(Zstd { level, checksum })))
+    Ok(Codec::BytesBytes(Arc::new(Zstd { level, checksum, in_rust })))
+}
+
+impl Zstd {
+    /// Returns the size that an encoded frame does not exceed.
+    fn bound(&self, len: usize) -> Option<usize> {
+        if self.in_rust { rust::bound(len) } else { c::bound(len) }
+    }
 }
 
 impl BytesBytesCodec for Zstd {
@@ -71,7 +92,12 @@ impl BytesBytesCodec for Zstd {
                 rest = behind;
             } else {
                 let len;
-                (len, rest) = library::decode(rest, &mut dst[made..], scratch)?;
+                let dst = &mut dst[made..];
+                (len, rest) = if self.in_rust {
+                    rust::decode(rest, dst, scratch)?
+                } else {
+                    c::decode(rest, dst, scratch)?
+                };
                 made += len;
             }
         }
@@ -90,19 +116,27 @@ impl BytesBytesCodec for Zstd {
         if size <= BLOCK || span.end > size / 4 * 3 || span.start > span.end || skip(src)?.is_some() {
             return Ok(false);
         }
-        library::decode_span(src, size, span, dst, scratch)
+        if self.in_rust {
+            rust::decode_span(src, size, span, dst, scratch)
+        } else {
+            c::decode_span(src, size, span, dst, scratch)
+        }
     }
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        let bound = library::bound(src.len()).ok_or_else(|| {
+        let bound = self.bound(src.len()).ok_or_else(|| {
             CodecError::new(CodecErrorKind::LimitExceeded, format!("{} bytes are too many", src.len()))
         })?;
         crate::reserve(out, bound)?;
-        library::encode(self, src, out, bound, scratch)
+        if self.in_rust {
+            rust::encode(self, src, out, bound, scratch)
+        } else {
+            c::encode(self, src, out, bound, scratch)
+        }
     }
 
     fn encoded_size(&self, decoded: u64) -> EncodedSize {
-        let bound = usize::try_from(decoded).ok().and_then(library::bound);
+        let bound = usize::try_from(decoded).ok().and_then(|len| self.bound(len));
         bound.map_or(EncodedSize::Unknown, |bound| EncodedSize::AtMost(bound as u64))
     }
 }

@@ -6,6 +6,7 @@ mod contract;
 mod hostile;
 mod model;
 mod peers;
+mod pure;
 mod sizes;
 mod spans;
 #[path = "../src/testing.rs"]

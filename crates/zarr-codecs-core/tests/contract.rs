@@ -140,3 +140,13 @@ fn the_codecs_keep_the_contract() {
     assert_eq!(untried(CODECS, &subjects), [""; 0]);
     check(&Registry::core().with(CODECS).unwrap(), subjects).unwrap();
 }
+
+#[cfg(feature = "pure")]
+#[test]
+fn the_codecs_without_c_code_keep_the_contract() {
+    use zarr_codecs_core::pure;
+
+    let registry = Registry::core().with(CODECS).unwrap().overriding(pure::CODECS);
+    assert_eq!(untried(pure::CODECS, &bytes_bytes()), [""; 0]);
+    check(&registry, bytes_bytes()).unwrap();
+}

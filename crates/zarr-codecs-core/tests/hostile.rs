@@ -55,8 +55,17 @@ fn victims(len: usize) -> Vec<Victim> {
     let elements = Noise(77).waves(len);
     codecs
         .into_iter()
-        .map(|(name, configuration, checksum)| {
-            let codec = bytes_codec(name, &configuration);
+        .flat_map(|(name, configuration, checksum)| {
+            #[allow(unused_mut, reason = "without a feature")]
+            let mut codecs = vec![bytes_codec(name, &configuration)];
+            #[cfg(feature = "pure")]
+            if ["blosc", "gzip", "zstd"].contains(&name) {
+                let codecs_in_rust = zarr_codecs_core::pure::CODECS;
+                codecs.push(crate::testing::bytes_codec_of(codecs_in_rust, name, &configuration));
+            }
+            codecs.into_iter().map(move |codec| (codec, checksum))
+        })
+        .map(|(codec, checksum)| {
             let mut encoded = Vec::new();
             codec.encode(&elements, &mut encoded, &mut Scratch::new()).unwrap();
             Victim { codec, elements: elements.clone(), encoded, checksum }

@@ -18,9 +18,26 @@ use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 use crate::non_null;
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.blosc", CodecKind::BytesBytes, build));
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs.blosc",
+    CodecKind::BytesBytes,
+    |configuration, repr, context| build(&blosc::ENTRY, configuration, repr, context),
+));
 
-fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
+/// The row of this codec without C code, whatever other features are on.
+#[cfg(feature = "pure-decode")]
+pub const ENTRY_IN_RUST: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs.blosc",
+    CodecKind::BytesBytes,
+    |configuration, repr, context| build(&blosc::ENTRY_IN_RUST, configuration, repr, context),
+));
+
+fn build(
+    entry: &Entry,
+    configuration: &mut Configuration<'_>,
+    repr: &Repr,
+    context: &Context<'_>,
+) -> CodecResult<Codec> {
     let cname = configuration.optional_string("cname")?.unwrap_or_else(|| "lz4".to_owned());
     let clevel = configuration.optional_integer("clevel", 0..=9)?.unwrap_or(5);
     let shuffle = configuration.optional_integer("shuffle", -1..=2)?.unwrap_or(1);
@@ -36,7 +53,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
         ("blocksize", blocksize.into()),
         ("typesize", typesize),
     ];
-    crate::reuse::codec(&blosc::ENTRY, members, repr, context)
+    crate::reuse::codec(entry, members, repr, context)
 }
 
 #[cfg(test)]

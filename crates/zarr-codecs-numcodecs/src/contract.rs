@@ -16,6 +16,15 @@ fn compressors_keep_the_contract() {
     keep(compressors());
 }
 
+#[cfg(feature = "pure")]
+#[test]
+fn compressors_without_c_code_keep_the_contract() {
+    let registry = Registry::core().with(CODECS).unwrap().overriding(crate::pure::CODECS);
+    let subjects = compressors();
+    assert_eq!(untried(crate::pure::CODECS, &subjects), [""; 0]);
+    check(&registry, subjects).unwrap();
+}
+
 #[test]
 fn checksums_and_orders_of_bytes_keep_the_contract() {
     keep(checksums_and_orders_of_bytes());

@@ -10,12 +10,27 @@ use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.gzip", CodecKind::BytesBytes, build));
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("numcodecs.gzip", CodecKind::BytesBytes, |configuration, repr, context| {
+        build(&gzip::ENTRY, configuration, repr, context)
+    }));
 
-fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
+/// The row of this codec without C code, whatever other features are on.
+#[cfg(feature = "pure-decode")]
+pub const ENTRY_IN_RUST: Entry =
+    Entry::Codec(CodecEntry::new("numcodecs.gzip", CodecKind::BytesBytes, |configuration, repr, context| {
+        build(&gzip::ENTRY_IN_RUST, configuration, repr, context)
+    }));
+
+fn build(
+    entry: &Entry,
+    configuration: &mut Configuration<'_>,
+    repr: &Repr,
+    context: &Context<'_>,
+) -> CodecResult<Codec> {
     let level = configuration.optional_integer("level", -1..=9)?.unwrap_or(1);
     let level = if level < 0 { 6 } else { level };
-    crate::reuse::codec(&gzip::ENTRY, [("level", level.into())], repr, context)
+    crate::reuse::codec(entry, [("level", level.into())], repr, context)
 }
 
 #[cfg(test)]

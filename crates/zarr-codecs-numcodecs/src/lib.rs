@@ -72,7 +72,8 @@ fn non_null(configuration: &mut Configuration<'_>, name: &'static str) -> Option
     configuration.get(name).filter(|value| !value.is_null())
 }
 
-/// All codecs whose features are on, and the data type of objects.
+/// All codecs whose features are on, and the data type of objects. `blosc`, `gzip`, `zlib` and `zstd` use the C libraries that any
+/// crate of the program enables. To use no C code, override them by `pure::CODECS`.
 ///
 /// ```
 /// let registry = zarr_traits::Registry::core().with(zarr_codecs_numcodecs::CODECS)?;
@@ -131,3 +132,17 @@ pub const CODECS: &[Entry] = &[
     #[cfg(any(feature = "standard", feature = "pure-decode"))]
     zstd::ENTRY,
 ];
+
+/// The codecs of `standard` without C code.
+#[cfg(feature = "pure-decode")]
+pub mod pure {
+    use super::Entry;
+
+    /// `blosc`, `gzip`, `zlib` and `zstd` without C code, whatever other crates of the program enable.
+    pub const CODECS: &[Entry] = &[
+        crate::blosc::ENTRY_IN_RUST,
+        crate::gzip::ENTRY_IN_RUST,
+        crate::zlib::ENTRY_IN_RUST,
+        crate::zstd::ENTRY_IN_RUST,
+    ];
+}

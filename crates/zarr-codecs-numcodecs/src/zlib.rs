@@ -11,24 +11,38 @@ use std::sync::Arc;
 use zarr_traits::strided::to_usize;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
-use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, Repr, too_large};
-use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
+use zarr_traits::codec::{BytesBytesCodec, Codec, CodecKind, EncodedSize, too_large};
+use zarr_traits::extension::{CodecEntry, Configuration, Entry};
 use zarr_traits::{CodecError, CodecResult, Scratch};
 
 use crate::stream::{bound, decode_all, encode_within, piece};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry::aliased("numcodecs.zlib", &["zlib"], CodecKind::BytesBytes, build));
+    Entry::Codec(CodecEntry::aliased(NAME, ALIASES, CodecKind::BytesBytes, |configuration, _, _| {
+        build(configuration, false)
+    }));
+
+/// The row of this codec without C code, whatever other features are on.
+#[cfg(feature = "pure-decode")]
+pub const ENTRY_IN_RUST: Entry =
+    Entry::Codec(CodecEntry::aliased(NAME, ALIASES, CodecKind::BytesBytes, |configuration, _, _| {
+        build(configuration, true)
+    }));
+
+const NAME: &str = "numcodecs.zlib";
+const ALIASES: &[&str] = &["zlib"];
 
 #[derive(Debug)]
 struct Zlib {
     level: u32,
+    #[cfg_attr(not(feature = "libdeflate"), expect(dead_code, reason = "all is in Rust"))]
+    in_rust: bool,
 }
 
-fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+fn build(configuration: &mut Configuration<'_>, in_rust: bool) -> CodecResult<Codec> {
     let level = configuration.optional_integer("level", -1..=9)?.unwrap_or(1);
-    Ok(Codec::BytesBytes(Arc::new(Zlib { level: u32::try_from(level).unwrap_or(6) })))
+    Ok(Codec::BytesBytes(Arc::new(Zlib { level: u32::try_from(level).unwrap_or(6), in_rust })))
 }
 
 /// The decoder of a worker.
@@ -38,7 +52,7 @@ struct Decoder(Option<Decompress>);
 impl BytesBytesCodec for Zlib {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
         #[cfg(feature = "libdeflate")]
-        if zarr_codecs_core::libdeflate::decode_zlib(src, dst, scratch) {
+        if !self.in_rust && zarr_codecs_core::libdeflate::decode_zlib(src, dst, scratch) {
             return Ok(dst.len());
         }
         let state = scratch.slot::<Decoder>().0.get_or_insert_with(|| Decompress::new(true));
@@ -50,7 +64,7 @@ impl BytesBytesCodec for Zlib {
         let _ = scratch;
         encode_within(src.len(), out, |out| {
             #[cfg(feature = "libdeflate")]
-            if let Ok(level @ 1..) = u8::try_from(self.level) {
+            if let (false, Ok(level @ 1..)) = (self.in_rust, u8::try_from(self.level)) {
                 let most = to_usize(bound(src.len() as u64));
                 return Ok(zarr_codecs_core::libdeflate::zlib(level, src, out, most, scratch));
             }

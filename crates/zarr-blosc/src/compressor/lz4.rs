@@ -1,7 +1,7 @@
 //! LZ4, blocks without a header.
 
 #[cfg(feature = "lz4-c")]
-mod c {
+pub(crate) mod c {
     //! The C library.
 
     use lz4::block::{CompressionMode, compress_to_buffer, decompress_to_buffer};
@@ -26,8 +26,8 @@ mod c {
     }
 }
 
-#[cfg(not(feature = "lz4-c"))]
-mod rust {
+#[cfg(feature = "lz4")]
+pub(crate) mod rust {
     //! `lz4_flex`, which has one level.
 
     use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
@@ -37,7 +37,7 @@ mod rust {
     pub(crate) struct Lz4(Vec<u8>);
 
     impl Lz4 {
-        pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], _level: u8) -> Option<usize> {
+        pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
             let most = get_maximum_output_size(src.len());
             if self.0.len() < most {
                 self.0.resize(most, 0);
@@ -46,18 +46,9 @@ mod rust {
             dst.get_mut(..made)?.copy_from_slice(&self.0[..made]);
             Some(made)
         }
-
-        pub(crate) fn encode_slowly(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
-            self.encode(src, dst, level)
-        }
     }
 
     pub(crate) fn decode(src: &[u8], dst: &mut [u8]) -> Option<usize> {
         decompress_into(src, dst).ok()
     }
 }
-
-#[cfg(feature = "lz4-c")]
-pub(crate) use c::{Lz4, decode};
-#[cfg(not(feature = "lz4-c"))]
-pub(crate) use rust::{Lz4, decode};

@@ -1,7 +1,7 @@
 //! Zstandard frames.
 
 #[cfg(feature = "zstd-c")]
-mod c {
+pub(crate) mod c {
     //! The C library.
 
     use std::fmt;
@@ -42,8 +42,8 @@ mod c {
     }
 }
 
-#[cfg(not(feature = "zstd-c"))]
-mod rust {
+#[cfg(feature = "zstd-decode")]
+pub(crate) mod rust {
     //! `zrip`, whose levels end with 4.
 
     use std::fmt;
@@ -91,8 +91,3 @@ mod rust {
         }
     }
 }
-
-#[cfg(feature = "zstd-c")]
-pub(crate) use c::Zstd;
-#[cfg(not(feature = "zstd-c"))]
-pub(crate) use rust::Zstd;

@@ -8,7 +8,6 @@ use zrip::{DecompressContext, DecompressError};
 use super::cut;
 
 #[cfg(feature = "pure")]
-#[path = "rust/encoder.rs"]
 mod encoder;
 
 // RFC 8878, 3.1.1: the parts of a frame
@@ -70,7 +69,7 @@ pub(super) fn decode_span(
 #[cfg(feature = "pure")]
 pub(super) use encoder::encode;
 
-/// Refuses: this build only decodes.
+/// Refuses: without the feature `pure` nothing is encoded.
 #[cfg(not(feature = "pure"))]
 pub(super) fn encode(
     _: &super::Zstd,
