@@ -12,6 +12,21 @@ mod select;
 mod settings;
 mod values;
 
+#[cfg(feature = "chrono")]
+pub use chrono;
+#[cfg(feature = "dlpack")]
+pub use dlpk;
+#[cfg(feature = "half")]
+pub use half;
+#[cfg(feature = "jiff")]
+pub use jiff;
+#[cfg(feature = "ndarray")]
+pub use ndarray;
+#[cfg(feature = "num-complex")]
+pub use num_complex;
+#[cfg(feature = "bytemuck")]
+pub use zarr_strided::bytemuck;
+
 pub use zarr_engine::Chain;
 pub use zarr_engine::run::{Amount, Progress, Spawn, clock};
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format, codecs, types as data_types};

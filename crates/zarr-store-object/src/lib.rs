@@ -49,6 +49,7 @@ mod window;
 mod xml;
 
 pub use object_store;
+pub use tokio;
 
 pub use runtime::Runtime;
 pub use store::ObjectStorage;

@@ -27,6 +27,15 @@ mod swap;
 mod transpose;
 mod view;
 
+#[cfg(feature = "bytemuck")]
+pub use bytemuck;
+#[cfg(feature = "half")]
+pub use half;
+#[cfg(feature = "ndarray")]
+pub use ndarray;
+#[cfg(feature = "num-complex")]
+pub use num_complex;
+
 pub use cuts::{Cut, CutPiece, Cuts, Tiles};
 pub use destination::Destination;
 pub use dims::Dims;

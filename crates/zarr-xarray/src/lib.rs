@@ -66,6 +66,7 @@ pub use error::{XarrayError, XarrayErrorKind, XarrayResult};
 pub use fill_value::{Missing, read_fill_value, write_fill_value};
 pub use finding::{Finding, FindingCode};
 pub use flags::Flags;
+pub use half;
 pub use index::{Index, IndexValues, LabelPositions, Method};
 pub use interval::{Interval, Precision};
 pub use label::Label;
@@ -87,5 +88,7 @@ pub use tree::DataTree;
 pub use units::{TimeUnit, TimeUnits, Unit};
 pub use variable::Variable;
 pub use writers::writers_are_apart;
+#[cfg(feature = "ndarray")]
+pub use zarr_array::ndarray;
 pub use zarr_hierarchy::{self, Group, zarr_array};
 pub use zarr_meta::{Format, Severity};

@@ -2,6 +2,7 @@
 //!
 //! - [`circles`]: files import downwards only
 //! - [`exhaustive`]: a public type can grow, or is named as closed
+//! - [`foreign`]: READMEs name the versions of other crates whose types are in signatures
 //! - [`graph`]: forbidden dependencies, from `cargo metadata`
 //! - [`names`]: a public type name belongs to one crate
 //! - [`order`]: the order of the crates is shown as it is
@@ -19,6 +20,7 @@
 mod circles;
 mod docs;
 mod exhaustive;
+mod foreign;
 mod graph;
 mod names;
 mod order;
@@ -69,6 +71,7 @@ pub(crate) fn run() -> Result<()> {
     let mut findings = graph::check(&workspace)?;
     findings.extend(packages::check(&workspace, &root())?);
     findings.extend(versions::check(&workspace, &root())?);
+    findings.extend(foreign::check(&workspace)?);
     findings.extend(profiles::check(&root())?);
     findings.extend(circles::check(&root(), &sources)?);
     findings.extend(names::check(&workspace, &sources));

@@ -44,6 +44,8 @@ mod session;
 mod snapshot;
 mod verdict;
 
+pub use serde_json;
+
 pub use deviation::{Deviation, Deviations};
 pub use fixture::{Case, CaseKind, Expect, Failure, Fixtures, copy_tree};
 pub use judge::judge;
