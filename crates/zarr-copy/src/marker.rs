@@ -1,7 +1,7 @@
 //! The marker of an unfinished copy: an object at its root that names the source, until the copy is complete. **For
 //! authors of tools** that look for unfinished copies.
 
-use std::io::Write;
+use std::fmt::{self, Write as _};
 
 use sha2::{Digest, Sha256};
 use zarr_array::meta::json::Object;
@@ -43,6 +43,16 @@ pub async fn unfinished(storage: &Storage, root: &Prefix) -> StoreResult<Option<
     Ok(marker.and_then(|found| source(&found)))
 }
 
+/// A hash as the target of formatted text.
+struct Written<'a>(&'a mut Sha256);
+
+impl fmt::Write for Written<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text);
+        Ok(())
+    }
+}
+
 /// Makes the text of the marker. The same source, with the same documents and settings, gives the same text, because
 /// settings change the documents of the copy; the selected parts of arrays are added. Chunks do not count.
 pub(crate) fn text(source: &str, plan: &CopyPlan) -> String {
@@ -74,11 +84,12 @@ pub(crate) fn text(source: &str, plan: &CopyPlan) -> String {
             && let Some(selection) = &array.selection
         {
             // Writing to a hash never fails. A list is not made into one text, which may be long.
-            let _ = writeln!(hash, "{:?} {selection:?}", node.path());
+            let _ = writeln!(Written(&mut hash), "{:?} {selection:?}", node.path());
         }
     }
     let mut marker = Object::new();
     marker.set("copy_of", source);
-    marker.set("digest", format!("sha256:{:x}", hash.finalize()));
+    let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    marker.set("digest", format!("sha256:{digest}"));
     marker.to_value().to_pretty()
 }
