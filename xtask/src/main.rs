@@ -20,6 +20,7 @@ mod fuzz;
 mod guard;
 mod install;
 mod links;
+mod oldest;
 mod packages;
 mod release;
 mod seeded;

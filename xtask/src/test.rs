@@ -6,7 +6,7 @@ use crate::command::{cargo, run as start};
 use crate::cost::{Cost, Meter};
 use crate::{
     asan, book, build, conformance, crash, datasets, documentation, examples, features, fixtures, fuzz,
-    packages, release, selections, semver, services, suite, tidy, versions, wasm,
+    oldest, packages, release, selections, semver, services, suite, tidy, versions, wasm,
 };
 
 /// The selection of steps.
@@ -99,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 19] = [
+const NIGHTLY: [Step; 20] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -118,6 +118,12 @@ const NIGHTLY: [Step; 19] = [
         600,
         "each library compiles alone without its default features, and a store that only reads works",
         features::each,
+    ),
+    step(
+        "oldest",
+        300,
+        "the libraries and the command compile with the oldest versions that their manifests allow",
+        oldest::check,
     ),
     step(
         "defaults",
