@@ -22,5 +22,5 @@ pub use error::{
     DeviationKind, JsonDeviation, JsonError, JsonErrorKind, JsonResult, MOST_DEVIATIONS, TextPosition,
 };
 pub use number::{Decimal, Number};
-pub use object::{Member, Object};
+pub use object::{Member, Members, Object};
 pub use value::{DEPTH, Elements, Value, ValueKind};

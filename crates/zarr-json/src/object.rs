@@ -319,11 +319,46 @@ impl Value {
         self.as_object()?.get(name)
     }
 
+    /// Iterates over the members of an object in order, including repeated ones. Each is found on access, so that a large
+    /// object takes no memory.
+    ///
+    /// ```
+    /// let value = zarr_json::json!({ "a": 1, "b": 2 });
+    /// let names: Vec<_> = value.members().into_iter().flatten().map(|m| m.name_lossy().into_owned()).collect();
+    /// assert_eq!(names, ["a", "b"]);
+    /// ```
+    pub fn members(&self) -> Option<Members> {
+        (self.kind() == ValueKind::Object)
+            .then(|| Members { source: Arc::clone(&self.source), lead: Some(self.start + 1) })
+    }
+
     /// Returns the members of an object.
     pub fn as_object(&self) -> Option<Object> {
         (self.kind() == ValueKind::Object).then(|| Object::read(&self.source, self.start))
     }
 }
+
+/// An iterator over the members of an object.
+#[derive(Debug, Clone)]
+pub struct Members {
+    source: Arc<Source>,
+    /// The place after the brace or the last comma; `None` after the last member.
+    lead: Option<usize>,
+}
+
+impl Iterator for Members {
+    type Item = Member;
+
+    fn next(&mut self) -> Option<Member> {
+        let parts = split::member(&self.source, self.lead?);
+        let more =
+            parts.filter(|parts| parts.end != parts.value_end || self.source[parts.end..].starts_with(','));
+        self.lead = more.map(|parts| parts.end + 1);
+        parts.map(|parts| Member { source: Arc::clone(&self.source), parts })
+    }
+}
+
+impl std::iter::FusedIterator for Members {}
 
 /// Writes the members without white space.
 impl<N: AsRef<str>, V: Into<Value>> FromIterator<(N, V)> for Object {

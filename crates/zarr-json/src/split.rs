@@ -23,26 +23,32 @@ pub(crate) struct Parts {
 
 /// Returns the members of the object at `start`, and the start and end of the white space before its closing brace.
 pub(crate) fn members(text: &Source, start: usize) -> (Vec<Parts>, usize, usize) {
-    let bytes = text.as_bytes();
     let mut members = Vec::with_capacity(12);
     let mut lead = start + 1;
-    loop {
-        let name = space(bytes, lead);
-        if bytes.get(name) != Some(&b'"') {
-            return (members, lead, name);
+    while let Some(parts) = member(text, lead) {
+        members.push(parts);
+        if text.as_bytes().get(parts.end) != Some(&b',') {
+            return (members, parts.value_end, space(text.as_bytes(), parts.value_end));
         }
-        let name_end = string(bytes, name);
-        let escaped = bytes[name..name_end].contains(&b'\\');
-        let value = space(bytes, space(bytes, name_end) + 1);
-        let value_end = behind(text, value);
-        let next = space(bytes, value_end);
-        if bytes.get(next) != Some(&b',') {
-            members.push(Parts { lead, name, name_end, escaped, value, value_end, end: value_end });
-            return (members, value_end, next);
-        }
-        members.push(Parts { lead, name, name_end, escaped, value, value_end, end: next });
-        lead = next + 1;
+        lead = parts.end + 1;
     }
+    (members, lead, space(text.as_bytes(), lead))
+}
+
+/// Returns the member whose white space begins at `lead`, after the brace or after the comma of the previous member.
+pub(crate) fn member(text: &Source, lead: usize) -> Option<Parts> {
+    let bytes = text.as_bytes();
+    let name = space(bytes, lead);
+    if bytes.get(name) != Some(&b'"') {
+        return None;
+    }
+    let name_end = string(bytes, name);
+    let escaped = bytes[name..name_end].contains(&b'\\');
+    let value = space(bytes, space(bytes, name_end) + 1);
+    let value_end = behind(text, value);
+    let next = space(bytes, value_end);
+    let end = if bytes.get(next) == Some(&b',') { next } else { value_end };
+    Some(Parts { lead, name, name_end, escaped, value, value_end, end })
 }
 
 /// Returns the place of the next array element at or after `at`, which follows the bracket or the previous element.
