@@ -10,12 +10,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use crate::durability::Durability;
-use crate::redirects::Redirects;
-use crate::trace::Trace;
-use crate::url::{percent_decoded, redacted, scheme_of, split_adapters};
+use crate::access::Access;
+use crate::targets::{Opener, Targets};
+use crate::url::{PathEncoding, percent_decoded, redacted, scheme_of, split_adapters};
 use zarr_traits::{BoxFuture, Key, Located, Storage, StoreError, StoreErrorKind, StoreResult};
 
 /// A scheme of URLs, and what opens its stores.
@@ -26,16 +24,6 @@ pub struct Scheme {
     open: Open,
 }
 
-/// How paths stand in the URLs of a scheme.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PathEncoding {
-    /// Percent-encoded; they end at a `?`.
-    Percent,
-    /// As they are.
-    Plain,
-}
-
 /// A function that opens the store of a URL. It gets the text unchanged, which for the scheme `file` may also be a
 /// path.
 pub type OpenRoot = fn(url: &str, access: &Access) -> StoreResult<Storage>;
@@ -44,9 +32,8 @@ pub type OpenRoot = fn(url: &str, access: &Access) -> StoreResult<Storage>;
 pub type OpenRootShared =
     dyn for<'a> Fn(&'a str, &'a Access) -> BoxFuture<'a, StoreResult<Storage>> + Send + Sync;
 
-/// A function that reads an object as a store. It gets the storage that holds the object, the key of the object, and
-/// the path after the name of the scheme.
-pub type OpenAdapter = for<'a> fn(Storage, Key, &'a str, &'a Access) -> BoxFuture<'a, StoreResult<Storage>>;
+/// A function that reads what is before an adapter, an object or a folder, as a store.
+pub type OpenAdapter = for<'a> fn(Below<'a>) -> BoxFuture<'a, StoreResult<Storage>>;
 
 #[derive(Clone)]
 enum Open {
@@ -128,169 +115,41 @@ impl fmt::Debug for Scheme {
     }
 }
 
-/// Credentials and settings for access to a store. Everything is optional.
-///
-/// Environment variables are never read implicitly; pass them with [`environment`](Self::environment()).
-///
-/// ```
-/// # use zarr_store::Access;
-/// let access = Access::new().environment(std::env::vars()).region("eu-central-1");
-/// ```
-#[derive(Clone, Default)]
+/// What is before an adapter in a URL, which the adapter reads as a store. **For store authors.**
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-#[doc(alias = "credentials")]
-pub struct Access {
-    /// Whether requests are not signed.
-    pub anonymous: bool,
-    /// The address of the service, if it is not the usual one: `http://127.0.0.1:9000`.
-    pub endpoint: Option<String>,
-    /// The region of the service.
-    pub region: Option<String>,
-    /// The section of the user's configuration files that has the credentials.
-    pub profile: Option<String>,
-    /// Variables with credentials and settings, named as in the environment of the services' own tools.
-    pub environment: BTreeMap<String, String>,
-    /// The largest number of requests at once. By default a store finds it by itself.
-    pub in_flight: Option<usize>,
-    /// The largest number of retries of a request.
-    pub retries: Option<u32>,
-    /// The longest duration of one operation, with all retries and all pages of a listing. The time that its bytes take
-    /// at 100 kB/s is added, and the time that listed names take at 100 names/s.
+pub struct Below<'a> {
+    /// The URL or path before the `|` of the adapter.
+    pub root: &'a str,
+    /// The text after the name of the adapter and its `:`.
+    pub path: &'a str,
+    /// The settings of the caller.
+    pub access: &'a Access,
+    /// The schemes that the caller knows.
+    pub schemes: &'a Schemes,
+}
+
+impl<'a> Below<'a> {
+    /// Returns the storage of the folder that holds the object at the root, and the key of the object.
     ///
-    /// Retries share it: an attempt without an answer ends after a third of it, at most 20 s, if another attempt can follow;
-    /// the last attempt has all the time that is left. Without retries the only attempt has the whole time.
-    pub timeout: Option<Duration>,
-    /// Whether a missing place of a store, such as a directory, is created. For writers.
-    pub create: bool,
-    /// Whether links that lead out of a directory store are refused. For stores of strangers.
-    pub confined: bool,
-    /// The data that a directory has on the disk when a write to it returns. Other stores ignore it: a service keeps
-    /// what it has acknowledged.
-    pub durability: Durability,
-    /// Whether an object that a web server forbids to read counts as absent: some servers answer 403 instead of 404.
-    pub forbidden_is_absent: bool,
-    /// The hosts to which a web server may redirect a request.
-    pub redirects: Redirects,
-    /// Certificates in PEM that are trusted beside those of the system: of a service whose certificate the system does
-    /// not know, or of its issuer.
-    pub root_certificates: Option<Vec<u8>>,
-    /// The trace of all requests.
-    pub trace: Option<Trace>,
-}
-
-impl Access {
-    /// Returns access without any settings.
-    pub fn new() -> Self {
-        Self::default()
+    /// # Errors
+    /// [`StoreErrorKind::InvalidArgument`] if the root names no object; and
+    /// those of the store.
+    pub fn object(self) -> BoxFuture<'a, StoreResult<(Storage, Key)>> {
+        Box::pin(self.schemes.open_object(self.root, self.access))
     }
 
-    /// Sets whether requests are not signed.
-    #[must_use]
-    pub fn anonymous(self, anonymous: bool) -> Self {
-        Self { anonymous, ..self }
+    /// Returns the storage of everything below the root.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn folder(self) -> BoxFuture<'a, StoreResult<Storage>> {
+        Box::pin(self.schemes.open_root(self.root, self.access))
     }
 
-    /// Sets the address of the service.
-    #[must_use]
-    pub fn endpoint(self, endpoint: impl Into<String>) -> Self {
-        Self { endpoint: Some(endpoint.into()), ..self }
-    }
-
-    /// Sets the region of the service.
-    #[must_use]
-    pub fn region(self, region: impl Into<String>) -> Self {
-        Self { region: Some(region.into()), ..self }
-    }
-
-    /// Sets the section of the user's configuration files.
-    #[must_use]
-    pub fn profile(self, profile: impl Into<String>) -> Self {
-        Self { profile: Some(profile.into()), ..self }
-    }
-
-    /// Sets variables with credentials and settings, for example `std::env::vars()`.
-    #[must_use]
-    #[doc(alias = "credentials")]
-    pub fn environment(self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { environment: variables.into_iter().collect(), ..self }
-    }
-
-    /// Sets the largest number of requests at once.
-    #[must_use]
-    pub fn in_flight(self, requests: usize) -> Self {
-        Self { in_flight: Some(requests), ..self }
-    }
-
-    /// Sets the largest number of retries of a request.
-    #[must_use]
-    #[doc(alias = "retry")]
-    pub fn retries(self, retries: u32) -> Self {
-        Self { retries: Some(retries), ..self }
-    }
-
-    /// Sets the longest duration of one operation, which all its [retries share](Self#structfield.timeout).
-    #[must_use]
-    pub fn timeout(self, timeout: Duration) -> Self {
-        Self { timeout: Some(timeout), ..self }
-    }
-
-    /// Sets whether a missing place of a store, such as a directory, is created.
-    #[must_use]
-    pub fn create(self, create: bool) -> Self {
-        Self { create, ..self }
-    }
-
-    /// Sets whether links that lead out of a directory store are refused.
-    #[must_use]
-    pub fn confined(self, confined: bool) -> Self {
-        Self { confined, ..self }
-    }
-
-    /// Sets what a directory has on the disk when a write to it returns.
-    #[must_use]
-    pub fn durability(self, durability: Durability) -> Self {
-        Self { durability, ..self }
-    }
-
-    /// Sets whether an object that a web server forbids to read counts as absent.
-    #[must_use]
-    pub fn forbidden_is_absent(self, absent: bool) -> Self {
-        Self { forbidden_is_absent: absent, ..self }
-    }
-
-    /// Sets the hosts to which a web server may redirect a request.
-    #[must_use]
-    pub fn redirects(self, redirects: Redirects) -> Self {
-        Self { redirects, ..self }
-    }
-
-    /// Sets certificates in PEM that are trusted beside those of the system.
-    #[must_use]
-    pub fn root_certificates(self, pem: impl Into<Vec<u8>>) -> Self {
-        Self { root_certificates: Some(pem.into()), ..self }
-    }
-
-    /// Sets the trace of all requests.
-    #[must_use]
-    pub fn trace(self, trace: Trace) -> Self {
-        Self { trace: Some(trace), ..self }
-    }
-
-    /// Returns a variable of `environment`, unless it is empty.
-    pub fn variable(&self, name: &str) -> Option<&str> {
-        self.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
-    }
-}
-
-/// Omits credentials: the environment, and the secrets of an endpoint.
-impl fmt::Debug for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Access")
-            .field("anonymous", &self.anonymous)
-            .field("endpoint", &self.endpoint.as_deref().map(redacted))
-            .field("region", &self.region)
-            .field("profile", &self.profile)
-            .finish_non_exhaustive()
+    /// Returns the places that references may name, opened as this store is.
+    pub fn targets(self) -> Targets {
+        self.schemes.targets(self.access)
     }
 }
 
@@ -327,14 +186,9 @@ impl Schemes {
     pub async fn open(&self, text: &str, access: &Access) -> StoreResult<Located> {
         let (store, node, format) = split_node(text);
         let Pipeline { root, adapters } = Pipeline::parse(store)?;
-        let scheme = self.find(scheme_of(root).unwrap_or("file"))?;
         let storage = match &adapters[..] {
-            [] => scheme.open_root(root, access).await?,
-            [(name, path)] => {
-                let adapt = self.find(name)?.adapts()?;
-                let (folder, key) = split_object(root, scheme.paths)?;
-                adapt(scheme.open_root(&folder, access).await?, key, path, access).await?
-            }
+            [] => self.open_root(root, access).await?,
+            [(name, path)] => self.find(name)?.adapts()?(Below { root, path, access, schemes: self }).await?,
             _ => {
                 let message = "more than one adapter is not supported";
                 return Err(StoreError::new(StoreErrorKind::Unsupported, message));
@@ -345,12 +199,53 @@ impl Schemes {
         Ok(Located::new(storage, node, format))
     }
 
+    /// Returns the places that references may name by these settings, which are opened by these schemes with the same
+    /// settings. Links that lead out of a local folder are refused.
+    pub fn targets(&self, access: &Access) -> Targets {
+        let targets = access.targets.clone();
+        let access = access.clone().confined(true).create(false).targets(Targets::none());
+        targets.opened_by(Arc::new(Opening { schemes: self.clone(), access }))
+    }
+
+    /// Opens the store of a URL or path without adapters.
+    async fn open_root(&self, root: &str, access: &Access) -> StoreResult<Storage> {
+        self.root(root)?.open_root(root, access).await
+    }
+
+    /// Opens the folder of the object at a URL or path, and returns the key of the object in it.
+    async fn open_object(&self, root: &str, access: &Access) -> StoreResult<(Storage, Key)> {
+        let scheme = self.root(root)?;
+        let (folder, key) = split_object(root, scheme.paths)?;
+        Ok((scheme.open_root(&folder, access).await?, key))
+    }
+
+    /// Returns the scheme of a URL or path.
+    fn root(&self, root: &str) -> StoreResult<&Scheme> {
+        self.find(scheme_of(root).unwrap_or("file"))
+    }
+
     fn find(&self, name: &str) -> StoreResult<&Scheme> {
         self.0.get(name.to_ascii_lowercase().as_str()).ok_or_else(|| {
             let known: Vec<_> = self.names().collect();
             let message = format!("unknown scheme {name:?}, the known ones are: {}", known.join(", "));
             StoreError::new(StoreErrorKind::Unsupported, message)
         })
+    }
+}
+
+/// What opens the places that references name.
+struct Opening {
+    schemes: Schemes,
+    access: Access,
+}
+
+impl Opener for Opening {
+    fn folder<'a>(&'a self, root: &'a str) -> BoxFuture<'a, StoreResult<Storage>> {
+        Box::pin(self.schemes.open_root(root, &self.access))
+    }
+
+    fn object<'a>(&'a self, root: &'a str) -> BoxFuture<'a, StoreResult<(Storage, Key)>> {
+        Box::pin(self.schemes.open_object(root, &self.access))
     }
 }
 
@@ -434,13 +329,11 @@ mod tests {
         Err(StoreError::new(StoreErrorKind::Io, format!("opened {url}")))
     }
 
-    fn adapted<'a>(
-        _: Storage,
-        key: Key,
-        path: &'a str,
-        _: &'a Access,
-    ) -> BoxFuture<'a, StoreResult<Storage>> {
-        Box::pin(async move { Err(StoreError::new(StoreErrorKind::Io, format!("{key} at {path}"))) })
+    fn adapted(below: Below<'_>) -> BoxFuture<'_, StoreResult<Storage>> {
+        Box::pin(async move {
+            let (_, key) = below.object().await?;
+            Err(StoreError::new(StoreErrorKind::Io, format!("{key} at {}", below.path)))
+        })
     }
 
     const TABLE: &[Scheme] = &[

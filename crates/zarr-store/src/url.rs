@@ -1,5 +1,15 @@
 //! The text of a URL: its scheme, what is percent-encoded in it, and how it is shown.
 
+/// How paths stand in the URLs of a scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PathEncoding {
+    /// Percent-encoded; they end at a `?`.
+    Percent,
+    /// As they are.
+    Plain,
+}
+
 /// Splits a text into its root and the adapters after it, each with its `|`. A `|` without a `name:` after it is part
 /// of a name, because names of files may contain it.
 pub fn split_adapters(text: &str) -> (&str, &str) {

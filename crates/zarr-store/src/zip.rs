@@ -24,7 +24,7 @@ use std::fmt;
 use std::ops::{ControlFlow, Range};
 use zarr_traits::strided::to_usize;
 
-use crate::{Access, Scheme};
+use crate::{Below, Scheme};
 use zarr_traits::{
     BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
     store::{
@@ -53,13 +53,11 @@ const SUGGESTED: usize = 5;
 /// The adapter `|zip:path` in URLs of stores: the part of an archive below a path.
 pub const SCHEME: Scheme = Scheme::adapter("zip", open);
 
-fn open<'a>(
-    storage: Storage,
-    archive: Key,
-    path: &'a str,
-    _: &'a Access,
-) -> BoxFuture<'a, StoreResult<Storage>> {
-    Box::pin(async move { ZipStore::open(&storage, archive, Prefix::of_node(path)?).await })
+fn open(below: Below<'_>) -> BoxFuture<'_, StoreResult<Storage>> {
+    Box::pin(async move {
+        let (storage, archive) = below.object().await?;
+        ZipStore::open(&storage, archive, Prefix::of_node(below.path)?).await
+    })
 }
 
 /// Limits on the size of an archive.

@@ -1,0 +1,243 @@
+//! Stores whose keys stand for bytes at hand or for ranges of other objects. **For store authors.** With the feature
+//! `references`.
+//!
+//! A format of references implements [`References`]: it finds the [`Reference`] of a key, and lists the keys.
+//! [`ReferenceStore`] makes a read-only store of it:
+//!
+//! - It reads only from [`Targets`], and from the folder of the references themselves if the location is relative.
+//! - A reference to an object that is missing is an error. Only a key without a reference is absent.
+//! - Reads of neighbouring ranges of one object are joined into one request, although they are reads of several keys.
+
+mod joined;
+
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::targets::{Target, Targets, shown};
+use crate::url::PathEncoding;
+use zarr_traits::{
+    BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
+    store::{Answer, Capabilities, Drive, Head, List, ListDir, ObjectMeta, Op, Read, ReadVersion, Store},
+};
+
+use joined::Joined;
+
+/// The value of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reference {
+    /// These bytes.
+    Bytes(Bytes),
+    /// A whole object.
+    Object(Arc<str>),
+    /// `len` bytes of an object from `offset`.
+    Range {
+        /// Where the object is: a URL, an absolute path, or a path relative to the folder of the references.
+        location: Arc<str>,
+        /// The first byte.
+        offset: u64,
+        /// The number of bytes.
+        len: u64,
+    },
+}
+
+/// The references of a store, in one format.
+pub trait References: Debug + Send + Sync + 'static {
+    /// Returns the reference of a key, or `None` if there is no such key.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Corrupt`] if the reference is invalid; and those of the store that holds the references.
+    fn find<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Reference>>>;
+
+    /// Answers a listing of keys.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    fn list<'a>(&'a self, list: List<'a>) -> BoxFuture<'a, StoreResult<Answer>>;
+
+    /// Answers a listing of the keys and prefixes directly below a prefix.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    fn list_dir<'a>(&'a self, list: ListDir<'a>) -> BoxFuture<'a, StoreResult<Answer>>;
+
+    /// The version of bytes that are in the references themselves.
+    fn version(&self) -> Option<Version>;
+
+    /// How paths stand in locations that are not those of web servers.
+    fn paths(&self) -> PathEncoding;
+}
+
+/// A read-only store of [`References`].
+#[derive(Debug)]
+pub struct ReferenceStore<R> {
+    references: R,
+    targets: Targets,
+    storage: Storage,
+    folder: Prefix,
+    drive: Drive,
+    joined: Joined,
+}
+
+impl<R: References> ReferenceStore<R> {
+    /// Returns the store of `references`, which may name the places `targets`, and by relative locations also what is below
+    /// `folder` of `storage`, the folder that holds the references.
+    pub fn new(references: R, targets: Targets, storage: &Storage, folder: Prefix) -> Self {
+        let own = storage.capabilities().drive;
+        // Whichever is remote decides: a local target is read well by a task that waits for a network.
+        let drive = if own == Drive::Inline { targets.drive() } else { own };
+        Self { references, targets, storage: storage.clone(), folder, drive, joined: Joined::default() }
+    }
+
+    /// Returns the storage and the key of the object that a reference names.
+    async fn target(&self, location: &str) -> StoreResult<(Storage, Key)> {
+        if location.starts_with('/') || crate::scheme_of(location).is_some() {
+            return self.targets.find(&Target::parse(location, self.references.paths())?).await;
+        }
+        match relative(&self.folder, location) {
+            Ok(key) => Ok((self.storage.clone(), Key::new(key)?)),
+            // Outside of the storage of the references, but perhaps in a place that is allowed.
+            Err(outside) => {
+                let root = self.storage.location().ok_or_else(|| leads_out(location))?;
+                let place = Target::parse(root, PathEncoding::Plain)?.join(&outside)?;
+                self.targets.find(&place).await
+            }
+        }
+    }
+
+    async fn read(&self, read: Read<'_>) -> StoreResult<Answer> {
+        let (key, Some(reference)) = (read.key, self.references.find(read.key).await?) else {
+            return Ok(Answer::Read(None));
+        };
+        let location = match &reference {
+            Reference::Bytes(bytes) => return read.answer(bytes, self.references.version()),
+            Reference::Object(location) | Reference::Range { location, .. } => Arc::clone(location),
+        };
+        let meta = async {
+            let (storage, at) = self.target(&location).await?;
+            let answered = match reference {
+                Reference::Range { offset, len, .. } => {
+                    self.read_range(read, &storage, &at, offset, len).await
+                }
+                _ => storage.read(read.at(&at)).await,
+            };
+            answered?.ok_or_else(missing)
+        };
+        let meta = meta.await.map_err(|e| of(e, &location, key))?;
+        Ok(Answer::Read(Some(meta)))
+    }
+
+    /// Reads ranges of the `len` bytes from `offset` of an object.
+    async fn read_range(
+        &self,
+        read: Read<'_>,
+        storage: &Storage,
+        at: &Key,
+        offset: u64,
+        len: u64,
+    ) -> StoreResult<Option<ObjectMeta>> {
+        let end = offset.checked_add(len).ok_or_else(|| {
+            let message = format!("{len} bytes at offset {offset} are in no object");
+            StoreError::new(StoreErrorKind::Corrupt, message)
+        })?;
+        let spans = read.ranges.iter().map(|range| {
+            let Range { start, end: stop } = range.resolve(len)?;
+            Ok((offset + start).min(end)..(offset + stop).min(end))
+        });
+        let spans = spans.collect::<StoreResult<Vec<_>>>()?;
+        let total = spans.iter().fold(0_u64, |total, span| total.saturating_add(span.end - span.start));
+        if total > read.into.limit() {
+            return Err(read.into.too_large(Some(len)));
+        }
+        let is_joined = storage.capabilities().drive != Drive::Inline;
+        let meta = if is_joined && !matches!(read.version, ReadVersion::Pinned(_)) {
+            let Some((parts, meta)) = self.joined.read(storage, at, &spans).await? else { return Ok(None) };
+            parts.into_iter().try_for_each(|part| read.into.share(part))?;
+            meta
+        } else {
+            let ranges: Vec<_> = spans.iter().map(span).collect();
+            let inner = Read::new(at, &ranges, &mut *read.into).version(read.version);
+            let Some(meta) = storage.read(inner).await? else { return Ok(None) };
+            meta
+        };
+        let version = meta.version.filter(|_| !matches!(read.version, ReadVersion::Any));
+        Ok(Some(ObjectMeta::new(len, version)))
+    }
+
+    async fn head(&self, head: Head<'_>) -> StoreResult<Answer> {
+        let meta = match self.references.find(head.key).await? {
+            None => None,
+            Some(Reference::Bytes(bytes)) => {
+                Some(ObjectMeta::new(bytes.len() as u64, self.references.version()))
+            }
+            Some(Reference::Range { len, .. }) => Some(ObjectMeta::new(len, None)),
+            Some(Reference::Object(location)) => {
+                let meta = async {
+                    let (storage, at) = self.target(&location).await?;
+                    storage.head(&at).await?.ok_or_else(missing)
+                };
+                Some(meta.await.map_err(|e| of(e, &location, head.key))?)
+            }
+        };
+        Ok(Answer::Head(meta))
+    }
+}
+
+impl<R: References> Store for ReferenceStore<R> {
+    fn capabilities(&self) -> Capabilities {
+        let mut capabilities = Capabilities::inline().read_only();
+        capabilities.drive = self.drive;
+        capabilities
+    }
+
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        match op {
+            Op::Read(read) => Box::pin(self.read(read)),
+            Op::Head(head) => Box::pin(self.head(head)),
+            Op::List(list) => self.references.list(list),
+            Op::ListDir(list) => self.references.list_dir(list),
+            op => zarr_traits::store::ready(op.unsupported()),
+        }
+    }
+}
+
+fn span(span: &Range<u64>) -> ByteRange {
+    ByteRange::Span { offset: span.start, len: span.end - span.start }
+}
+
+/// Returns the key of a path relative to a folder; or, if it leads out of the storage, the path relative to its root.
+fn relative(folder: &Prefix, path: &str) -> Result<String, String> {
+    let mut segments: Vec<&str> = folder.as_str().split_terminator('/').collect();
+    let mut out = 0;
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if segments.pop().is_none() => out += 1,
+            ".." => {}
+            name => segments.push(name),
+        }
+    }
+    let key = segments.join("/");
+    if out == 0 { Ok(key) } else { Err("../".repeat(out) + &key) }
+}
+
+fn leads_out(path: &str) -> StoreError {
+    let message = format!("the relative location {} leads out of the store of the references", shown(path));
+    StoreError::new(StoreErrorKind::PermissionDenied, message)
+}
+
+fn missing() -> StoreError {
+    let absent = std::io::Error::from(std::io::ErrorKind::NotFound);
+    StoreError::new(StoreErrorKind::Io, "the object that this key refers to does not exist")
+        .with_source(absent)
+}
+
+/// Returns an error of a target as that of the key that refers to it.
+fn of(mut error: StoreError, location: &str, key: &Key) -> StoreError {
+    error.take_key();
+    let kind = error.kind();
+    StoreError::new(kind, format!("the reference to {} cannot be read", shown(location)))
+        .with_key(key)
+        .with_source(error)
+}
