@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use zarr_store::{Access, Redirects};
+use zarr_store::{Access, Redirects, Targets};
 
 use crate::exit::Failure;
 
@@ -34,6 +34,10 @@ pub(crate) struct Options {
     /// Follow redirects of a web server to `public` addresses, to the `same-host`, `never`, or `to:HOST,HOST`.
     #[arg(long, global = true, hide_short_help = true, value_name = "HOSTS", value_parser = redirects)]
     redirects: Option<Redirects>,
+    /// Let references of `|kerchunk:` name PLACE and what is below it, such as `s3://bucket/`; with `=STORE`, read it from
+    /// there.
+    #[arg(long, global = true, hide_short_help = true, value_name = "PLACE[=STORE]")]
+    allow_references: Vec<String>,
     /// Refuse links that lead out of a store in a directory; for stores of strangers.
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) confined: bool,
@@ -85,7 +89,21 @@ impl Options {
         access.retries = self.retries;
         access.timeout = self.timeout;
         access.redirects = self.redirects.clone().unwrap_or_default();
+        access.targets = self.targets()?;
         Ok(access)
+    }
+}
+
+impl Options {
+    /// Returns the places that references may name.
+    fn targets(&self) -> Result<Targets, Failure> {
+        self.allow_references.iter().try_fold(Targets::none(), |targets, given| {
+            let targets = match given.split_once('=') {
+                Some((place, store)) => targets.moved(place, store),
+                None => targets.allow(given),
+            };
+            targets.map_err(|e| Failure::usage(format!("--allow-references: {e:#}")))
+        })
     }
 }
 
@@ -123,6 +141,11 @@ mod tests {
         assert!(access.forbidden_is_absent && access.confined);
         assert_eq!(access.redirects, Redirects::To(vec!["a.example.org".to_owned()]));
         assert_eq!((access.timeout, access.variable("A")), (Some(Duration::from_millis(500)), Some("b")));
+        let places = vec!["s3://b/d".to_owned(), "/old=/new".to_owned()];
+        let access = Options { allow_references: places, ..Options::default() }.access([]).unwrap();
+        assert_eq!(format!("{:?}", access.targets), r#"["s3://b/d", "/new"]"#);
+        let wrong = Options { allow_references: vec!["data".to_owned()], ..Options::default() };
+        assert!(wrong.access([]).unwrap_err().message().contains("neither a URL nor an absolute path"));
         assert!(Options { endpoint: Some("localhost".to_owned()), ..options }.access([]).is_err());
         assert_eq!(Options::default().access([]).unwrap().redirects, Redirects::Public);
         assert!(redirects("none").unwrap_err().contains("expected \"public\""));

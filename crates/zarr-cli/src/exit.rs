@@ -121,9 +121,10 @@ impl From<ArrayErrorKind> for Exit {
 }
 
 /// The advice in messages of the libraries, and the options of the command that do the same.
-const OPTIONS: [(&str, &str); 4] = [
+const OPTIONS: [(&str, &str); 5] = [
     ("Access::root_certificates adds", "`--ca-cert FILE` adds"),
     ("Access::redirects does not allow", "`--redirects` does not allow"),
+    ("allow it, or a folder above it", "allow it, or a folder above it, with `--allow-references`"),
     ("can be read anonymously", "can be read with `--anon`"),
     ("explain a smaller selection", "choose a part with `-s`, such as `-s 0:100`"),
 ];

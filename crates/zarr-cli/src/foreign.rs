@@ -20,7 +20,7 @@ const FILES: [(&[u8], &str); 8] = [
 
 /// The entries of directories that are no Zarr stores.
 const DIRECTORIES: [(&[&str], &str); 2] = [
-    (&["snapshots", "manifests"], "an Icechunk repository, whose data only Icechunk reads"),
+    (&["snapshots", "manifests"], "an Icechunk repository, which this program does not read"),
     (&["attributes.json"], "an N5 container"),
 ];
 
@@ -39,7 +39,21 @@ pub(crate) fn is_named_so(path: &Path) -> bool {
 pub(crate) fn file(path: &Path) -> Option<&'static str> {
     let mut start = Vec::new();
     File::open(path).ok()?.take(16).read_to_end(&mut start).ok()?;
-    FILES.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name)
+    let known = FILES.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name);
+    known.or_else(|| {
+        (start.trim_ascii_start().first() == Some(&b'{') && has_references(path)).then_some(REFERENCES)
+    })
+}
+
+const REFERENCES: &str = "a file of kerchunk references (put \"|kerchunk:\" behind its name to read it)";
+
+/// Whether a file of JSON names documents of Zarr in its first bytes, or has the members of references.
+fn has_references(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start));
+    let text = String::from_utf8_lossy(&start);
+    let documents = [DocumentName::Group2, DocumentName::Array2, DocumentName::Node];
+    read.is_ok() && (text.contains("\"refs\"") || documents.iter().any(|name| text.contains(name.as_str())))
 }
 
 /// Returns the format of a directory, if it is a known one.

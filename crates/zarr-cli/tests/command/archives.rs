@@ -46,6 +46,11 @@ fn data_of_other_formats_is_named() {
         ("c.tif", b"II*\0", "a TIFF file"),
         ("d.db", b"SQLite format 3\0", "an SQLite database"),
         ("ice/snapshots/1", b"", "an Icechunk repository"),
+        (
+            "r.json",
+            b"{\"version\": 1, \"refs\": {}}",
+            "a file of kerchunk references (put \"|kerchunk:\" behind its name",
+        ),
         ("n5/attributes.json", b"{}", "an N5 container"),
     ] {
         folder.write(name, start);
@@ -55,6 +60,32 @@ fn data_of_other_formats_is_named() {
     }
     folder.write("short", "CD");
     zarr(args!["info", folder.join("short")]).fails(3, &["is neither a directory"]);
+}
+
+#[test]
+fn references_are_read_where_they_are_allowed() {
+    let folder = Folder::new();
+    folder.write("elsewhere/x.bin", [7, 8, 9, 10]);
+    folder.write("here/y.bin", [0, 5, 6]);
+    let array = r#"{"zarr_format": 2, "shape": [6], "chunks": [2], "dtype": "|u1", "compressor": null, "filters": null,
+        "fill_value": 0, "order": "C"}"#;
+    let references = format!(
+        r#"{{"a/.zarray": {array}, "a/0": ["y.bin", 1, 2], "a/1": ["s3://far/x.bin", 2, 2], "a/2": "AB"}}"#
+    );
+    folder.write("here/refs.json", references);
+    let url = folder.join("here/refs.json").to_str().unwrap().to_owned() + "|kerchunk:";
+    let node = url.clone() + "a";
+    zarr(args!["ls", &url]).ok();
+    assert_eq!(zarr(args!["cat", &node, "-s", ":2", "--format", "json"]).ok().text(), "[5,6]\n");
+    let refused =
+        ["key \"1\"", "s3://far/x.bin", "references may not name this place", "`--allow-references`"];
+    zarr(args!["cat", &node]).fails(8, &refused);
+    let place = format!("s3://far/={}/", folder.join("elsewhere").display());
+    let allowed = args!["cat", &node, "--format", "json", "--allow-references", place];
+    assert_eq!(zarr(allowed).ok().text(), "[5,6,9,10,65,66]\n");
+    zarr(args!["attrs", "set", &node, "u", "1"]).fails(6, &["read-only"]);
+    zarr(args!["info", "x.json|kerchunk:", "--allow-references", "data"])
+        .fails(2, &["--allow-references", "absolute"]);
 }
 
 #[test]

@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod document;
+mod error;
+mod expression;
+mod generate;
+mod inflate;
+mod limits;
+mod open;
+mod table;
+mod template;
+
+pub use limits::RefsLimits;
+pub use open::{Refs, SCHEMES};

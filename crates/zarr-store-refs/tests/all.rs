@@ -1,0 +1,5 @@
+//! All tests of this crate as one program.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod fixtures;
+mod hostile;
