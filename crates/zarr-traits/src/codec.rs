@@ -94,7 +94,7 @@ pub use self::repr::Repr;
 pub use self::steps::{too_large, with_dense, with_runs};
 pub use self::variable::{decode_elements, each_element};
 use crate::error::CodecResult;
-use crate::partial::{ChunkRead, Known};
+use crate::partial::{ChunkRead, DecodePart, Known};
 use crate::range::Fetching;
 use crate::region::Region;
 use crate::scratch::Scratch;
@@ -296,6 +296,20 @@ pub trait ArrayBytesCodec: Debug + Send + Sync {
     fn update(&self, shape: &[u64], picks: &SelectedPart, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
         let _ = (shape, picks, how);
         None
+    }
+}
+
+/// A codec can decode the pieces of its own [partial](ArrayBytesCodec::partial) reads.
+impl<C: ArrayBytesCodec> DecodePart for C {
+    fn decode_part(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        dst: Destination<'_>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()> {
+        self.decode_into(src, shape, part, dst, scratch)
     }
 }
 

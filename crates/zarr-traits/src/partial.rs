@@ -1,5 +1,8 @@
 //! Partial reads of a chunk, without I/O in the codec. The codec states the byte ranges that it needs, receives their
-//! bytes and returns pieces, which can be decoded on any thread. **For codec authors (sharding) and engine authors.**
+//! bytes and returns pieces, which can be decoded on any thread. **For codec authors and engine authors.**
+//!
+//! [A codec with a checksum for each row](https://github.com/zarr-rs/zarr/blob/traits-v0.1.0/docs/guide/src/extending.md#parts-of-a-chunk)
+//! shows a whole one.
 
 use std::any::Any;
 use std::fmt;
@@ -125,7 +128,8 @@ pub enum PieceDecode {
     Fill(FillValue),
 }
 
-/// The codec chain of an inner chunk.
+/// The decoder of a piece: the codec chain of an inner chunk, or any
+/// [`ArrayBytesCodec`](crate::codec::ArrayBytesCodec), which decodes parts of its own form.
 pub trait DecodePart: Debug + Send + Sync {
     /// Decodes `part` of a chunk of `shape` from its encoded form `src` into `dst`.
     ///
