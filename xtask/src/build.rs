@@ -152,7 +152,7 @@ fn package_name(id: &str) -> Option<&str> {
 }
 
 /// Lets clippy compile the packages of the workspace, if it is installed.
-fn linted(command: &mut Command) -> &mut Command {
+pub(crate) fn linted(command: &mut Command) -> &mut Command {
     if let Some(driver) = clippy() {
         command.env("RUSTC_WORKSPACE_WRAPPER", driver);
     }

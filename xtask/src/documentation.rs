@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::build::{beside_cargo, of_the_build, program};
+use crate::build::{beside_cargo, linted, of_the_build, program};
 use crate::command::{cargo, run as start, target_dir};
 
 /// The rustdoc whose place this program takes.
@@ -24,6 +24,14 @@ pub(crate) fn check() -> Result<()> {
     // The build can have replaced the file of the program that runs now.
     of_the_build(&mut tests).env("RUSTDOC", program("xtask")?).env(RUSTDOC, beside_cargo("rustdoc"));
     start(&mut tests)
+}
+
+/// Makes the pages of these libraries without their default features, so that no link leads to an item that only a feature
+/// adds. It takes the libraries that `cargo check` with the same arguments made.
+pub(crate) fn minimal<'a>(libraries: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    let mut pages = cargo(["doc", "--quiet", "--no-deps", "--no-default-features", "--locked"]);
+    pages.args(libraries.into_iter().flat_map(|library| ["-p", library]));
+    start(linted(&mut pages).env("RUSTDOCFLAGS", "-Dwarnings"))
 }
 
 /// Makes the pages of libraries and programs.

@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use crate::build;
 use crate::command::{cargo, run as start};
+use crate::documentation;
 use crate::workspace::Workspace;
 
 /// Crates that need codecs to make sense, also without their default features.
@@ -16,8 +17,10 @@ pub(crate) fn minimal() -> Result<()> {
     let libraries =
         workspace.published().filter(|p| p.library && !SELECTS_FEATURES.contains(&p.name.as_str()));
     let minimal = ["--no-default-features"];
-    build::check(minimal.into_iter().chain(libraries.flat_map(|library| ["-p", &library.name])))?
+    let libraries: Vec<&str> = libraries.map(|library| library.name.as_str()).collect();
+    build::check(minimal.into_iter().chain(libraries.iter().flat_map(|library| ["-p", *library])))?
         .without_warnings()?;
+    documentation::minimal(libraries)?;
     build::check(minimal.into_iter().chain(["-p", "zarr-cli"]))?.without_warnings()
 }
 

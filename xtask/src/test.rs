@@ -48,7 +48,7 @@ const EACH: [Step; 14] = [
     step(
         "minimal",
         250,
-        "libraries and the command compile without their default features",
+        "libraries and the command compile without their default features, and no page of a library has a dead link",
         features::minimal,
     ),
     step(

@@ -1,5 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "default"),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "the README links to the module of each codec, also of those left out"
+    )
+)]
 
 use zarr_traits::extension::Entry;
 
@@ -48,7 +55,7 @@ extern crate self as zarr_codecs_core;
 mod testing;
 
 /// All codecs whose feature is enabled. `blosc`, `gzip` and `zstd` use the C libraries that any crate of the program enables.
-/// To use no C code, override them by [`pure::CODECS`].
+/// To use no C code, override them by `pure::CODECS` (feature `pure-decode`).
 ///
 /// ```
 /// let registry = zarr_traits::Registry::core().with(zarr_codecs_core::CODECS)?;

@@ -145,7 +145,7 @@ pub trait WriteElement: Clone + Send + Sync {
 ///
 /// # Errors
 /// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument) when there is no usual data type: for
-/// [`SmallFloat`], a type of [`pod!`](crate::pod), `jiff::Span`.
+/// [`SmallFloat`], a type of `pod!`, `jiff::Span`.
 pub fn data_type_of<T: WriteElement>() -> ArrayResult<DataType> {
     T::data_type().ok_or_else(|| ArrayError::invalid(format!("{} has no data type of its own", T::NAME)))
 }
