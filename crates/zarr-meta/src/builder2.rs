@@ -11,6 +11,7 @@ use crate::json::{Object, Value};
 use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;
 use crate::root::Root;
+use crate::shapes::Shapes;
 use crate::v2::dtype::{ByteOrder, Dtype, Endian, data_type_of_dtype};
 use crate::v2::{self, Attributes};
 use crate::v3::{Extension, writable};
@@ -85,7 +86,8 @@ impl ArrayBuilder2 {
         self
     }
 
-    /// Sets the shape of a chunk in elements.
+    /// Sets the shape of a chunk in elements. By default an array of up to 1 MiB is one chunk, and a larger one has chunks
+    /// of up to 512 KiB.
     #[must_use]
     pub fn chunks(mut self, shape: impl Into<Vec<u64>>) -> Self {
         self.chunks = Some(shape.into());
@@ -176,8 +178,11 @@ impl ArrayBuilder2 {
             self.attributes = writable(&given)?.as_object().unwrap_or_default();
         }
         self.resolve_type_string().map_err(|e| e.at("/data_type"))?;
-        let chunks = self.chunks.take().ok_or_else(|| MetaError::argument("the chunk shape is not given"))?;
         let dtype = Dtype::of(&self.data_type, &self.byte_order, &limits).map_err(|e| e.at("/data_type"))?;
+        let chunks = match self.chunks.take() {
+            Some(chunks) => chunks,
+            None => Shapes::without_shards(&self.shape, dtype.size(&limits)?),
+        };
         let fill_value = self.fill_value(&dtype).map_err(|e| e.at("/fill_value"))?;
         self.complete_filters(&dtype);
         if let Some(names) = &self.dimension_names {

@@ -26,6 +26,11 @@ impl Diagnostic {
     pub fn new(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code, pointer: pointer.into(), message: message.into() }
     }
+
+    /// The severity of the [code](Self::code).
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -78,7 +83,7 @@ pub struct Strict;
 
 impl Sink for Strict {
     fn report(&mut self, diagnostic: Diagnostic) -> MetaResult<()> {
-        match diagnostic.code.severity() {
+        match diagnostic.severity() {
             Severity::Error => Err(diagnostic.into()),
             Severity::Warning => Ok(()),
         }

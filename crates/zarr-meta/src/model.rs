@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
-use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, KeyEncoding, Limits, Registry};
+use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, DataType, KeyEncoding, Limits, Registry};
 
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::documents::{DocumentName, Format};
@@ -172,6 +172,14 @@ impl ArrayMeta {
             Some(refusal) => Err(refusal.clone()),
             None => Ok(self),
         }
+    }
+
+    /// Looks up the data type only, also if the registry does not have the codecs.
+    ///
+    /// # Errors
+    /// Those of [`resolve`](Self::resolve) about the data type.
+    pub fn data_type(&self, registry: &Registry, limits: &Limits) -> MetaResult<DataType> {
+        resolve::data_type_alone(&self.document, registry, limits)
     }
 
     /// Looks up the chunk grid only.

@@ -76,14 +76,29 @@ pub(crate) fn resolve(
 
 /// Returns the data type, fill value and rank of the elements.
 fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> MetaResult<Repr> {
+    let data_type = data_type(array, context, sink)?;
+    let fill = fill::read(&data_type, array.fill_value(), &mut Below::member("/fill_value", sink))
+        .map_err(|e| e.at("/fill_value"))?;
+    Ok(Repr::new(data_type, fill, array.shape().len()))
+}
+
+/// Resolves only the data type of an array.
+pub(crate) fn data_type_alone(
+    array: &ArrayDocument,
+    registry: &Registry,
+    limits: &Limits,
+) -> MetaResult<DataType> {
+    data_type(array, &Context::new(registry, limits), &mut Ignore)
+}
+
+/// Resolves the data type.
+fn data_type(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> MetaResult<DataType> {
     let (spec, waived) = meaningless_waiver(array.data_type(), "/data_type");
     let found = context.registry.data_type(&spec, context);
     let (data_type, notes) = found.map_err(|e| refused(e, "/data_type"))?;
     waived.into_iter().try_for_each(|d| sink.report(d))?;
     report(&notes, "/data_type", sink)?;
-    let fill = fill::read(&data_type, array.fill_value(), &mut Below::member("/fill_value", sink))
-        .map_err(|e| e.at("/fill_value"))?;
-    Ok(Repr::new(data_type, fill, array.shape().len()))
+    Ok(data_type)
 }
 
 /// Returns the name and configuration of an extension that a reader must never ignore. If the document has

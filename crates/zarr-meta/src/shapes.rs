@@ -27,7 +27,7 @@ impl Shapes {
     /// fits.
     pub(crate) fn of(shape: &[u64], data_type: &DataType) -> Self {
         let element = element(data_type);
-        let lengths: Vec<u64> = shape.iter().map(|n| if *n == 0 { EMPTY } else { *n }).collect();
+        let lengths = lengths(shape);
         if bytes(&lengths, element) <= ONE_CHUNK {
             return Self { chunks: lengths, shards: None };
         }
@@ -46,6 +46,17 @@ impl Shapes {
         Self { chunks, shards: Some(shards) }
     }
 
+    /// Returns the shape of chunks for an array without shards: one chunk up to 1 MiB, otherwise chunks of up to 512 KiB.
+    /// Elements have `element` bytes; 0 if they differ in length.
+    pub(crate) fn without_shards(shape: &[u64], element: u64) -> Vec<u64> {
+        let element = if element == 0 { VARIABLE } else { element };
+        let lengths = lengths(shape);
+        match bytes(&lengths, element) <= ONE_CHUNK {
+            true => lengths,
+            false => cut(lengths, element, |n| n.div_ceil(2)),
+        }
+    }
+
     /// Returns the shape of chunks for shards of this shape: up to 512 KiB, if the lengths can be divided so.
     pub(crate) fn inside(shards: &[u64], data_type: &DataType) -> Vec<u64> {
         cut(shards.to_vec(), element(data_type), |n| n / smallest_factor(n))
@@ -60,6 +71,11 @@ fn cut(mut lengths: Vec<u64>, element: u64, shorter: impl Fn(u64) -> u64) -> Vec
         *longest = shorter(*longest);
     }
     lengths
+}
+
+/// Returns the lengths to cut, where a dimension without elements counts as one that has grown.
+fn lengths(shape: &[u64]) -> Vec<u64> {
+    shape.iter().map(|n| if *n == 0 { EMPTY } else { *n }).collect()
 }
 
 fn element(data_type: &DataType) -> u64 {
@@ -100,6 +116,8 @@ mod tests {
         for (shape, data_type, chunks, shards) in cases {
             let expected = Shapes { chunks: chunks.to_vec(), shards: shards.map(<[u64]>::to_vec) };
             assert_eq!(Shapes::of(shape, &data_type), expected, "{shape:?}");
+            let element = data_type.size().unwrap_or(0) as u64;
+            assert_eq!(Shapes::without_shards(shape, element), chunks, "{shape:?}");
         }
     }
 

@@ -98,7 +98,7 @@ fn advice_is_not_an_error() {
         let mut advice = Vec::new();
         let node = NodeDocument::parse(text.as_bytes(), &Limits::default(), &mut Strict).unwrap();
         node.lint(&mut advice).unwrap();
-        assert!(advice.iter().all(|d: &Diagnostic| d.code.severity() == Severity::Warning));
+        assert!(advice.iter().all(|d: &Diagnostic| d.severity() == Severity::Warning));
         node.lint(&mut Strict).unwrap();
         advice.into_iter().map(|d| (d.code, d.pointer)).collect::<Vec<_>>()
     };

@@ -283,3 +283,14 @@ fn keys_are_known_even_if_codecs_are_not() {
     assert_eq!(key, "c.1");
     assert_eq!(keys("\"foo\"").unwrap_err().pointer(), "/chunk_key_encoding");
 }
+
+#[test]
+fn the_data_type_is_known_even_if_codecs_are_not() {
+    let data_type = |name: &str| {
+        let text = base(&[("codecs", "[\"foo\"]"), ("data_type", name), ("fill_value", "\"no\"")]);
+        let meta = ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
+        meta.data_type(&Registry::core(), &Limits::default())
+    };
+    assert_eq!(data_type("\"int8\"").unwrap().name(), "int8");
+    assert_eq!(data_type("\"int7\"").unwrap_err().pointer(), "/data_type");
+}

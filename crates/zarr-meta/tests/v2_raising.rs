@@ -277,7 +277,12 @@ fn arrays_of_format_2_are_built_from_parts() {
     assert_eq!(objects.document().codecs()[0].name(), "numcodecs:json2");
 
     let new = || ArrayMeta::builder_v2([4], Extension::new("int32")).chunks([2]);
-    assert!(ArrayMeta::builder_v2([4], Extension::new("int32")).build().is_err());
+    // Without a chunk shape one is chosen, as for arrays of format 3.
+    for (shape, data_type, chunks) in [(4, "int32", 4), (1 << 20, "<f8", 1 << 16), (0, "string", 1024)] {
+        let text = ArrayMeta::builder_v2([shape], data_type).build().unwrap().to_text();
+        let expected = format!("\"chunks\": [\n        {chunks}\n    ]");
+        assert!(text.contains(&expected), "{text}");
+    }
     for (what, builder) in [
         ("rank", ArrayMeta::builder_v2([4, 4], Extension::new("int32")).chunks([2])),
         ("chunk 0", new().chunks([0])),
