@@ -146,7 +146,7 @@ impl Child {
         &self.notes
     }
 
-    /// Opens the node. Makes no request.
+    /// Opens the node, for async programs. Makes no request. [`blocking::Node::from`](crate::blocking::Node) converts it.
     ///
     /// # Errors
     /// If there is no node, its documents are invalid, or an array uses an extension that the registry does not have.
@@ -162,7 +162,22 @@ impl Child {
         .map_err(|e| e.at(&self.shared.storage, &path))
     }
 
-    /// Opens the array. Makes no request.
+    /// Opens the array, for async programs. Makes no request. `blocking::Array::from` converts it:
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{ArrayMeta, HierarchyResult, NodeKind, blocking::Group, zarr_array::{DataType, standard}};
+    /// use zarr_hierarchy::zarr_array::blocking::Array;
+    ///
+    /// # let root = Group::create(zarr_store::MemoryStore::new(), "/", &standard())?;
+    /// # root.create_array("t2m", ArrayMeta::builder([4], DataType::Int8).build()?)?;
+    /// for child in root.children()? {
+    ///     if child.kind() == Some(NodeKind::Array) {
+    ///         let array = Array::from(child.array()?);
+    ///         assert_eq!(array.read::<i8>(..)?.as_slice(), [0; 4]);
+    ///     }
+    /// }
+    /// # HierarchyResult::Ok(())
+    /// ```
     ///
     /// # Errors
     /// As [`open`](Self::open), and if the node is a group.
@@ -176,7 +191,7 @@ impl Child {
         }
     }
 
-    /// Opens the group. Makes no request.
+    /// Opens the group, for async programs. Makes no request. [`blocking::Group::from`](crate::blocking::Group) converts it.
     ///
     /// # Errors
     /// As [`open`](Self::open), and if the node is an array.

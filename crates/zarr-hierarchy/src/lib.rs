@@ -24,7 +24,7 @@ mod transaction;
 mod walk;
 
 pub use zarr_array::{
-    self, ArrayErrorKind as HierarchyErrorKind, ConsolidatedPolicy, ExistingNode, Format,
+    self, ArrayErrorKind as HierarchyErrorKind, ConsolidatedPolicy, CreateOptions, ExistingNode, Format,
     meta::consolidated::Difference,
     meta::{ArrayMeta, GroupMeta, NodeMeta},
 };

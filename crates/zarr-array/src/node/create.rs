@@ -17,6 +17,7 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub enum ExistingNode {
     /// It is an error of kind [`Exists`](ArrayErrorKind::Exists).
     #[default]
+    #[doc(alias = "refuse")]
     Fail,
     /// It is deleted with everything below it. Its metadata is deleted first, so that an interruption never leaves a
     /// node without its chunks. Objects without a node are not deleted but are an error of kind
