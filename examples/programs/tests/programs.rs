@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// The programs and their arguments. `{demo}` is the store of the guide.
-const PROGRAMS: [(&str, &str, &[&str]); 11] = [
+const PROGRAMS: [(&str, &str, &[&str]); 12] = [
     ("chunks", env!("CARGO_BIN_EXE_chunks"), &[]),
     ("convert", env!("CARGO_BIN_EXE_convert"), &[]),
     ("edit", env!("CARGO_BIN_EXE_edit"), &[]),
     ("errors", env!("CARGO_BIN_EXE_errors"), &[]),
+    ("labels", env!("CARGO_BIN_EXE_labels"), &[]),
     ("metadata", env!("CARGO_BIN_EXE_metadata"), &["{demo}"]),
     ("parallel", env!("CARGO_BIN_EXE_parallel"), &[]),
     ("pyramid", env!("CARGO_BIN_EXE_pyramid"), &[]),
