@@ -38,7 +38,7 @@ impl Items {
     /// `Corrupt` if there are more items than the chunk has.
     pub(crate) fn push(&mut self, place: Range<usize>) -> CodecResult<()> {
         if self.places.len() == self.most {
-            return Err(CodecError::corrupt("there are more elements than the chunk has"));
+            return Err(CodecError::corrupt("it has more elements than the chunk"));
         }
         self.places.push(place);
         Ok(())

@@ -287,8 +287,8 @@ fn messages_say_what_is_found() {
     let shown = asked(&[peer("p", &polluted)]).to_json(&About::default());
     let got = shown["results"]["p"]["right"][0]["got"].as_str().unwrap();
     assert!(
-        got.contains("no JSON (line 1, column 1 (byte 0): expected a value")
-            && got.contains(r#""loading \"zarr\"\n{\"node_type"#),
+        got.contains(r#"expected JSON, found "loading \"zarr\"\n{\"node_type"#)
+            && got.contains(": line 1, column 1 (byte 0): expected a value"),
         "{got}"
     );
 }

@@ -37,7 +37,8 @@ pub struct CopyDestination {
 }
 
 impl CopyDestination {
-    /// Looks at the place `root`.
+    /// Returns the destination at `root`, after a look at what is stored there: an unfinished copy, something else, or
+    /// nothing.
     ///
     /// # Errors
     /// If the storage is read-only, and those of the store.

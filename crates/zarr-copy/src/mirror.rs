@@ -85,7 +85,7 @@ pub struct Mirrored {
     pub left: Moved,
 }
 
-/// Is called with each object that is done: its key below the node, and its bytes.
+/// A function that is called after each object, with its key below the node and its size in bytes.
 pub type Mirroring<'a> = &'a (dyn Fn(&str, u64) + Sync);
 
 /// The result of comparing all objects.

@@ -14,7 +14,7 @@ use crate::marker;
 use crate::plan::{CopyNode, CopyPlan, Kind};
 use crate::told::Done;
 
-/// How a plan runs.
+/// The options of running a plan: whether to continue an interrupted run, and whether to compare the copy.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunOptions {
     pub(crate) resume: bool,

@@ -158,8 +158,9 @@ impl Documents {
         self.0.iter().filter(|(name, _)| name.makes_node()).map(|(name, _)| name.format()).max()
     }
 
-    /// Returns the documents that a reader asks a store for, in steps. The documents of a step are read together; the
-    /// next step follows if they [make no node](Self::make_node). Format 1 is read only if `format` names it.
+    /// Returns the names of the documents that a reader asks a store for, in steps. The documents of a step are read
+    /// together. If they [make no node](Self::make_node), the reader goes on with the next step. Format 1 is read only if
+    /// `format` is [`Format::V1`].
     pub const fn steps(format: Option<Format>) -> &'static [&'static [DocumentName]] {
         use DocumentName::{Array1, Array2, Attributes1, Attributes2, Group2, Node};
         match format {

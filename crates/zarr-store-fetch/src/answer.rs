@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_answer_is_outside_of_the_object() {
+    fn an_answer_shorter_than_the_range_says_that_the_object_ends_there() {
         let short = |status, kept, seen| check_length(SPAN, status, kept, seen).map_err(|e| e.why);
         assert_eq!(short(206, 5, 5), Ok(None));
         assert_eq!(short(206, 3, 3), Err(Why::Range(Some(13))));

@@ -78,8 +78,8 @@ pub fn write(
     f.write_str(&parts.join(": "))
 }
 
-/// Returns the number of the error of the operating system among an error and its causes, such as `ENOSPC` for a full disk,
-/// if there is one.
+/// Returns the error number of the operating system, such as that of `ENOSPC` for a full disk, from an error or the first of
+/// its causes that has one. Returns `None` if they have none.
 pub fn raw_os_error(e: &(dyn Error + 'static)) -> Option<i32> {
     let mut cause = Some(e);
     while let Some(e) = cause {

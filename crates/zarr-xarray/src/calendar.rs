@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn far_days_come_back_or_are_refused() {
+    fn days_far_from_the_epoch_keep_their_number_or_have_no_date() {
         for &calendar in Calendar::ALL {
             for days in [i64::MIN, i64::MAX, MOST_DAYS + 1, -MOST_DAYS - 1] {
                 assert_eq!(calendar.date(days), None, "{calendar:?} {days}");

@@ -191,7 +191,9 @@ impl Dataset {
         }
         let variable = self.variable(name)?;
         let [dimension] = variable.dimensions() else {
-            return Err(named(XarrayError::invalid("one position is selected already")));
+            return Err(named(XarrayError::invalid(
+                "one position was selected before, so the dimension is gone",
+            )));
         };
         let index = self.index(name).await?;
         Ok((dimension.clone(), labels.positions(&index).map_err(named)?))

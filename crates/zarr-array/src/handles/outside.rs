@@ -52,9 +52,10 @@ const FEW: u64 = 64;
 const BATCH: usize = 1024;
 
 impl Array {
-    /// Looks at the stored shape again, after `range` along dimension `axis` was written, which [`extend`](Self::extend) had
-    /// returned. If another writer has made the array shorter meanwhile, erases the chunks of the range that are outside of
-    /// it now: otherwise their elements would come back when the array grows. Makes one request if nobody has.
+    /// Reads the stored shape again, after the caller has written `range` along dimension `axis`, the result of
+    /// [`extend`](Self::extend). If another writer has made the array shorter, erases the chunks of the range that are now
+    /// outside of it: otherwise their elements would appear again when the array grows. Makes one request if the shape is
+    /// still the same.
     ///
     /// [`append`](Self::append) does this by itself.
     ///

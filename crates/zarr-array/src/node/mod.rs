@@ -55,8 +55,8 @@ pub async fn documents(
     in_steps(storage, prefix, Documents::steps(format), limits).await
 }
 
-/// Looks at an object of a listing that is neither a chunk nor a document, if the store has not looked at it: one that
-/// cannot be read, such as a link that leads nowhere, may hide chunks behind it.
+/// Checks that an object of a listing, neither a chunk nor a document, can be read. One that cannot, such as a link to
+/// nowhere, may hide chunks. Makes a request only if the listing has no size of the object.
 ///
 /// # Errors
 /// Those of the store.

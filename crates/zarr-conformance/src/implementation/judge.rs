@@ -51,7 +51,7 @@ pub(super) fn refused(message: &str) -> String {
 /// Describes output that is not JSON.
 fn no_json(error: &JsonError, output: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(output).chars().take(80).collect();
-    format!("no JSON ({error}): {start:?}")
+    format!("expected JSON, found {start:?}: {error}")
 }
 
 /// Returns the expected result of one verb. If only reading must fail, opening must succeed. If either may fail, both

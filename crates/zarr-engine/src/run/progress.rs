@@ -87,8 +87,8 @@ impl Progress {
         Self::default()
     }
 
-    /// Returns a progress that calls `report` with what is done and what is expected, at the start of a call and after
-    /// each chunk. `report` is called on the threads that do the work, several at a time, and should return at once.
+    /// Returns a progress that calls `report` with the amount of finished work and the expected amount, at the start of a
+    /// call and after each chunk. `report` is called on the threads that do the work, several at a time, and should return at once.
     pub fn reporting(report: impl Fn(Amount, Amount) + Send + Sync + 'static) -> Self {
         Self(Arc::new(State { report: Some(Box::new(report)), ..State::default() }))
     }

@@ -69,7 +69,7 @@ pub struct EncodedTimes {
     pub units: String,
     /// The attribute `calendar`.
     pub calendar: String,
-    /// The numbers.
+    /// The encoded numbers, integers or floats.
     pub values: StoredNumbers,
     /// Whether the units are finer than those that were asked for.
     pub is_refined: bool,
@@ -81,7 +81,7 @@ pub struct EncodedTimes {
 pub struct EncodedSpans {
     /// The attribute `units`.
     pub units: &'static str,
-    /// The numbers.
+    /// The encoded numbers, integers or floats.
     pub values: StoredNumbers,
     /// Whether the units are finer than those that were asked for.
     pub is_refined: bool,

@@ -16,8 +16,9 @@ impl Array {
         block_on(self.0.extend(axis, length))
     }
 
-    /// Looks at the stored shape again, after `range` along dimension `axis` was written, which [`extend`](Self::extend) had
-    /// returned. Erases what is outside of a shape that another writer has made shorter.
+    /// Reads the stored shape again, after the caller has written `range` along dimension `axis`, the result of
+    /// [`extend`](Self::extend). If another writer has made the array shorter, erases the chunks of the range that are now
+    /// outside of it.
     ///
     /// # Errors
     /// As [`zarr_array::Array::check_extended`](crate::Array::check_extended).
