@@ -53,6 +53,17 @@ fn missing_elements_are_null() {
 }
 
 #[test]
+fn parts_with_and_without_missing_elements_have_the_same_schema() {
+    let dataset = stored();
+    let [first, second] = [0..1, 1..2].map(|day| {
+        let part = dataset.isel([("time", day)]).unwrap();
+        arrow_60::record_batch(&part.read_table(["t", "n"]).unwrap()).unwrap()
+    });
+    assert_eq!((first["t"].null_count(), second["t"].null_count()), (1, 0));
+    assert_eq!(first.schema(), second.schema());
+}
+
+#[test]
 fn a_table_has_a_row_for_each_position_with_its_indexes() {
     let dataset = stored();
     let rows = |table: &RecordBatch| {

@@ -51,15 +51,13 @@ impl Column {
         Self::new(ColumnType::Struct(names), len, None, [], columns)
     }
 
-    /// Returns the column with nulls in the rows for which `is_null` is true. Nulls that were there before are replaced.
+    /// Returns the column with nulls in the rows for which `is_null` is true. Nulls that were there before are replaced. The
+    /// column is [nullable](Self::is_nullable) even if no row is null, so that parts of a variable have the same schema.
     #[must_use]
     pub fn with_nulls(mut self, is_null: impl Fn(usize) -> bool) -> Self {
-        if (0..self.len).any(&is_null) {
-            self.validity = Some(bits((0..self.len).map(|row| !is_null(row))));
-            self.nullable = true;
-        } else {
-            self.validity = None;
-        }
+        let has_nulls = (0..self.len).any(&is_null);
+        self.validity = has_nulls.then(|| bits((0..self.len).map(|row| !is_null(row))));
+        self.nullable = true;
         self
     }
 

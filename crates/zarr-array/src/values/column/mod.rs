@@ -143,7 +143,8 @@ impl Column {
         self.len == 0
     }
 
-    /// Whether a column of this kind can have nulls: it has some, or it holds times, which may be NaT.
+    /// Whether a column of this kind can have nulls: it was made with [nulls](Self::with_nulls) or a validity, or it holds
+    /// times, which may be NaT.
     pub fn is_nullable(&self) -> bool {
         self.nullable
     }
