@@ -26,7 +26,7 @@ pub fn array(column: &Column) -> Result<ArrayRef, ArrowError> {
 ///
 /// # Errors
 /// [`InvalidArgumentError`](ArrowError::InvalidArgumentError) when the column has no structs or a null; and those of
-/// [`array`].
+/// [`array`](fn@array).
 pub fn record_batch(table: &Column) -> Result<RecordBatch, ArrowError> {
     let rows = array(table)?;
     match rows.as_struct_opt() {
