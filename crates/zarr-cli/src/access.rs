@@ -92,9 +92,7 @@ impl Options {
         access.targets = self.targets()?;
         Ok(access)
     }
-}
 
-impl Options {
     /// Returns the places that references may name.
     fn targets(&self) -> Result<Targets, Failure> {
         self.allow_references.iter().try_fold(Targets::none(), |targets, given| {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use zarr_array::meta::{DocumentName, Documents};
+use zarr_array::meta::{DocumentName, Documents, is_document};
 
 /// The first bytes of files.
 const FILES: [(&[u8], &str); 8] = [
@@ -40,15 +40,19 @@ pub(crate) fn file(path: &Path) -> Option<&'static str> {
     let mut start = Vec::new();
     File::open(path).ok()?.take(16).read_to_end(&mut start).ok()?;
     let known = FILES.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name);
-    known.or_else(|| {
-        (start.trim_ascii_start().first() == Some(&b'{') && has_references(path)).then_some(REFERENCES)
-    })
+    known.or_else(|| has_references(path).then_some(REFERENCES))
 }
 
 const REFERENCES: &str = "a file of kerchunk references (put \"|kerchunk:\" behind its name to read it)";
 
-/// Whether a file of JSON names documents of Zarr in its first bytes, or has the members of references.
+/// Whether a file `NAME.json` that is no document names documents of Zarr, or has the members of references, in its first
+/// 64 KiB.
 fn has_references(path: &Path) -> bool {
+    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if !is_json || is_document(name) {
+        return false;
+    }
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start));
     let text = String::from_utf8_lossy(&start);

@@ -16,21 +16,9 @@ use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 
 use crate::non_null;
+use crate::reuse::{self, reused};
 
-/// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
-    "numcodecs.blosc",
-    CodecKind::BytesBytes,
-    |configuration, repr, context| build(&blosc::ENTRY, configuration, repr, context),
-));
-
-/// The row of this codec without C code, whatever other features are on.
-#[cfg(feature = "pure-decode")]
-pub const ENTRY_IN_RUST: Entry = Entry::Codec(CodecEntry::new(
-    "numcodecs.blosc",
-    CodecKind::BytesBytes,
-    |configuration, repr, context| build(&blosc::ENTRY_IN_RUST, configuration, repr, context),
-));
+reused!("numcodecs.blosc", blosc);
 
 fn build(
     entry: &Entry,
@@ -53,7 +41,7 @@ fn build(
         ("blocksize", blocksize.into()),
         ("typesize", typesize),
     ];
-    crate::reuse::codec(entry, members, repr, context)
+    reuse::codec(entry, members, repr, context)
 }
 
 #[cfg(test)]

@@ -9,18 +9,9 @@ use zarr_traits::CodecResult;
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 
-/// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry::new("numcodecs.gzip", CodecKind::BytesBytes, |configuration, repr, context| {
-        build(&gzip::ENTRY, configuration, repr, context)
-    }));
+use crate::reuse::{self, reused};
 
-/// The row of this codec without C code, whatever other features are on.
-#[cfg(feature = "pure-decode")]
-pub const ENTRY_IN_RUST: Entry =
-    Entry::Codec(CodecEntry::new("numcodecs.gzip", CodecKind::BytesBytes, |configuration, repr, context| {
-        build(&gzip::ENTRY_IN_RUST, configuration, repr, context)
-    }));
+reused!("numcodecs.gzip", gzip);
 
 fn build(
     entry: &Entry,
@@ -30,7 +21,7 @@ fn build(
 ) -> CodecResult<Codec> {
     let level = configuration.optional_integer("level", -1..=9)?.unwrap_or(1);
     let level = if level < 0 { 6 } else { level };
-    crate::reuse::codec(entry, [("level", level.into())], repr, context)
+    reuse::codec(entry, [("level", level.into())], repr, context)
 }
 
 #[cfg(test)]

@@ -18,3 +18,23 @@ pub(crate) fn codec(
         _ => Err(CodecError::configuration("the entry is not a codec")),
     }
 }
+
+/// Defines `ENTRY` and `ENTRY_IN_RUST` of a module: the codec of a module of zarr-codecs-core under another name. The function
+/// `build` of the module gets the entry of that codec.
+macro_rules! reused {
+    ($name:literal, $codec:ident) => {
+        /// The row of this codec in a registry.
+        pub const ENTRY: Entry =
+            Entry::Codec(CodecEntry::new($name, CodecKind::BytesBytes, |configuration, repr, context| {
+                build(&$codec::ENTRY, configuration, repr, context)
+            }));
+
+        /// The row of this codec without C code, whatever other features are on.
+        #[cfg(feature = "pure-decode")]
+        pub const ENTRY_IN_RUST: Entry =
+            Entry::Codec(CodecEntry::new($name, CodecKind::BytesBytes, |configuration, repr, context| {
+                build(&$codec::ENTRY_IN_RUST, configuration, repr, context)
+            }));
+    };
+}
+pub(crate) use reused;

@@ -10,18 +10,9 @@ use zarr_traits::CodecResult;
 use zarr_traits::codec::{Codec, CodecKind, Repr};
 use zarr_traits::extension::{CodecEntry, Configuration, Context, Entry};
 
-/// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry::new("numcodecs.zstd", CodecKind::BytesBytes, |configuration, repr, context| {
-        build(&zstd::ENTRY, configuration, repr, context)
-    }));
+use crate::reuse::{self, reused};
 
-/// The row of this codec without C code, whatever other features are on.
-#[cfg(feature = "pure-decode")]
-pub const ENTRY_IN_RUST: Entry =
-    Entry::Codec(CodecEntry::new("numcodecs.zstd", CodecKind::BytesBytes, |configuration, repr, context| {
-        build(&zstd::ENTRY_IN_RUST, configuration, repr, context)
-    }));
+reused!("numcodecs.zstd", zstd);
 
 fn build(
     entry: &Entry,
@@ -32,7 +23,7 @@ fn build(
     let level = configuration.optional_integer("level", i64::MIN..=i64::MAX)?.unwrap_or(0);
     let checksum = configuration.optional_bool("checksum")?.unwrap_or(false);
     let members = [("level", level.clamp(-131_072, 22).into()), ("checksum", checksum.into())];
-    crate::reuse::codec(entry, members, repr, context)
+    reuse::codec(entry, members, repr, context)
 }
 
 #[cfg(test)]

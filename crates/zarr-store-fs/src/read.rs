@@ -120,15 +120,7 @@ impl FsStore {
             return Ok(None);
         };
         let size = object.size;
-        let mut total = 0_u64;
-        for range in read.ranges {
-            let span = range.resolve(size)?;
-            total = total.saturating_add(span.end - span.start);
-        }
-        if total > read.into.limit() {
-            return Err(read.into.too_large(Some(size)));
-        }
-        let mut rest = read.into.grow(total)?;
+        let mut rest = read.into.grow(read.total(size)?)?;
         for range in read.ranges {
             let span = range.resolve(size)?;
             // The sum fits into memory, so each term does.

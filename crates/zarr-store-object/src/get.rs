@@ -198,7 +198,7 @@ impl Bucket {
         if range.is_empty() {
             return Ok(Got::Part(Part { bytes: Bytes::new(), size, version }));
         }
-        let span = ByteRange::Span { offset: range.start, len: range.end - range.start };
+        let span = ByteRange::from(range);
         Box::pin(self.part(path, span, version, whole)).await
     }
 

@@ -3,9 +3,7 @@
 use zarr_store::references::{Reference, ReferenceStore, References};
 use zarr_store::{Below, PathEncoding, Prefixed, Scheme, Targets};
 use zarr_traits::store::{Answer, List, ListDir, ReadVersion, ready};
-use zarr_traits::{
-    BoxFuture, ByteRange, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
-};
+use zarr_traits::{BoxFuture, ByteRange, Key, Prefix, Storage, StoreError, StoreResult, Version};
 
 use crate::document;
 use crate::inflate;
@@ -49,8 +47,8 @@ impl Refs {
     /// ```
     ///
     /// # Errors
-    /// [`StoreErrorKind::Corrupt`] if the object is not a file of references; [`StoreErrorKind::Unsupported`] for another
-    /// version; [`StoreErrorKind::LimitExceeded`] for too many references; [`StoreErrorKind::Io`] if there is no such
+    /// [`StoreErrorKind::Corrupt`](zarr_traits::StoreErrorKind::Corrupt) if the object is not a file of references; `Unsupported` for another
+    /// version; `LimitExceeded` for too many references; `Io` if there is no such
     /// object; and those of the store.
     pub async fn open(storage: &Storage, file: Key, targets: Targets) -> StoreResult<Storage> {
         Self::open_with(storage, file, targets, RefsLimits::default()).await
@@ -73,10 +71,7 @@ impl Refs {
     async fn read(storage: &Storage, file: &Key, limits: &RefsLimits) -> StoreResult<Self> {
         let most = limits.json_bytes;
         let reply = storage.get_ranges(file, &[ByteRange::All], ReadVersion::Report, most).await?;
-        let reply = reply.ok_or_else(|| {
-            let absent = std::io::Error::from(std::io::ErrorKind::NotFound);
-            StoreError::new(StoreErrorKind::Io, "no such file of references").with_source(absent)
-        })?;
+        let reply = reply.ok_or_else(|| StoreError::absent("no such file of references"))?;
         let content = inflate::content(reply.bytes.into_iter().next().unwrap_or_default(), most)?;
         Ok(Self { table: document::parse(&content, limits)?, version: reply.version })
     }

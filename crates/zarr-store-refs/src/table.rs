@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::limits::RefsLimits;
 use zarr_store::references::Reference;
 use zarr_traits::store::{Answer, Dir, List, ListDir, Listed, Page};
+use zarr_traits::strided::to_usize;
 use zarr_traits::{Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 
 /// The number of keys in one page of a listing.
@@ -48,7 +49,7 @@ impl Table {
         let Entry { location, offset, len, .. } = self.entries[at];
         match (location, usize::try_from(offset)) {
             (INLINE, Ok(start)) => {
-                let end = start + usize::try_from(len).unwrap_or(0);
+                let end = start + to_usize(len);
                 Ok(Some(Reference::Bytes(self.inline.slice(start..end))))
             }
             (PROBLEM, Ok(problem)) => {

@@ -111,6 +111,27 @@ fn a_link_and_a_folder_of_another_name_do_not_lead_out_of_an_allowed_folder() {
 }
 
 #[test]
+fn a_relative_location_leads_out_of_the_store_only_where_it_is_allowed() {
+    let read = |location: &str, place: &str| {
+        let storage = folder(r#"{"a/0": ["../../d/x.bin", 2, 3]}"#).with_location(Some(location));
+        let targets = Targets::none().serve(place, folder("{}")).unwrap();
+        let opened = block_on(Refs::open(&storage, key("d/refs.json"), targets)).unwrap();
+        block_on(opened.get(&key("a/0"), 9)).map(|bytes| bytes.map(|bytes| bytes.len())).map_err(|e| e.kind())
+    };
+    let denied = Err(StoreErrorKind::PermissionDenied);
+    for (location, place, answer) in [
+        ("/data/refs", "/data", Ok(Some(3))),
+        ("file:///da%20ta/refs/", "/da ta", Ok(Some(3))),
+        ("s3://b/refs", "s3://b", Ok(Some(3))),
+        ("/data/refs", "/data/refs", denied),
+        ("/data/x.zip|zip:refs", "/data", denied),
+        ("data/refs", "/data", Err(StoreErrorKind::InvalidArgument)),
+    ] {
+        assert_eq!(read(location, place), answer, "{location}");
+    }
+}
+
+#[test]
 fn wrong_files_are_refused_when_they_are_opened() {
     let rule = |dimensions: &str, rest: &str| {
         format!(

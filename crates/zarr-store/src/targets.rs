@@ -5,7 +5,6 @@ mod target;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::url::PathEncoding;
 use zarr_traits::lock::unpoisoned;
 use zarr_traits::store::Drive;
 use zarr_traits::{BoxFuture, Key, Storage, StoreError, StoreErrorKind, StoreResult};
@@ -85,8 +84,7 @@ impl Targets {
     }
 
     fn with(mut self, place: &str, root: String, storage: Option<Storage>) -> StoreResult<Self> {
-        let paths = if place.starts_with("file:") { PathEncoding::Percent } else { PathEncoding::Plain };
-        let place = Target::parse(place, paths)?;
+        let place = Target::of_url(place)?;
         self.allowed.retain(|allowed| allowed.place != place);
         let below = Mutex::new(storage);
         self.allowed.push(Arc::new(Allowed { place, root, below, itself: Mutex::default() }));
@@ -153,7 +151,7 @@ impl Targets {
     }
 }
 
-/// Lists the allowed places.
+/// Lists where the allowed places are opened.
 impl fmt::Debug for Targets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.allowed.iter().map(|allowed| crate::redacted(&allowed.root))).finish()
@@ -164,6 +162,7 @@ impl fmt::Debug for Targets {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use crate::url::PathEncoding;
     use crate::{Access, MemoryStore, OpenRootShared, Scheme, Schemes};
     use zarr_traits::block_on;
 

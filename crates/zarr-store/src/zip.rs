@@ -224,10 +224,7 @@ impl ZipStore {
         let Some(member) = self.member(read.key, read.version)? else { return Ok(None) };
         let resolved = read.ranges.iter().map(|range| range.resolve(member.size));
         let spans = resolved.collect::<StoreResult<Vec<_>>>()?;
-        let total = spans.iter().fold(0_u64, |total, span| total.saturating_add(span.end - span.start));
-        if total > read.into.limit() {
-            return Err(read.into.too_large(Some(member.size)));
-        }
+        let total = read.total(member.size)?;
         if member.is_stored() {
             self.read_stored(member, &spans, read.into).await?;
         } else if !spans.is_empty() {
@@ -249,7 +246,7 @@ impl ZipStore {
         let whole = spans == [0..member.size];
         if let Some(data) = member.data() {
             let ranges: Vec<_> =
-                spans.iter().map(|span| range(&(data + span.start..data + span.end))).collect();
+                spans.iter().map(|span| ByteRange::from(data + span.start..data + span.end)).collect();
             let read = Read::new(&self.archive, &ranges, &mut *into).version(pinned(self.version.as_ref()));
             self.storage.read(read).await.map_err(inside)?.ok_or_else(gone)?;
             let Some(parts) = into.parts(&ranges, None) else { return Err(gone()) };
@@ -290,17 +287,14 @@ struct Tail {
 
 impl Tail {
     async fn read(storage: &Storage, archive: &Key) -> StoreResult<Self> {
-        let absent = || {
-            let absent = std::io::Error::from(std::io::ErrorKind::NotFound);
-            StoreError::new(StoreErrorKind::Io, "no such archive").with_source(absent)
-        };
+        let absent = || StoreError::absent("no such archive");
         let mut known = None;
         let range = if storage.capabilities().suffix {
             ByteRange::Suffix(TAIL)
         } else {
             let size = storage.size(archive).await?.ok_or_else(absent)?;
             known = Some(size);
-            range(&(size.saturating_sub(TAIL)..size))
+            ByteRange::from(size.saturating_sub(TAIL)..size)
         };
         let reply =
             storage.get_ranges(archive, &[range], ReadVersion::Report, TAIL).await?.ok_or_else(absent)?;
@@ -325,7 +319,7 @@ async fn fetch(
     version: Option<&Version>,
     spans: &[Range<u64>],
 ) -> StoreResult<Vec<Bytes>> {
-    let ranges: Vec<_> = spans.iter().map(range).collect();
+    let ranges: Vec<_> = spans.iter().cloned().map(ByteRange::from).collect();
     let total = spans.iter().fold(0_u64, |total, span| total.saturating_add(span.end - span.start));
     let reply = storage.get_ranges(archive, &ranges, pinned(version), total).await;
     let bytes = reply.map_err(inside)?.ok_or_else(gone)?.bytes;
@@ -338,10 +332,6 @@ async fn fetch(
 
 fn pinned(version: Option<&Version>) -> ReadVersion<'_> {
     version.map_or(ReadVersion::Any, ReadVersion::Pinned)
-}
-
-fn range(span: &Range<u64>) -> ByteRange {
-    ByteRange::Span { offset: span.start, len: span.end - span.start }
 }
 
 /// Allocates memory.

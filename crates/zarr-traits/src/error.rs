@@ -76,6 +76,12 @@ impl StoreError {
         Self { kind, key: None, message: message.into(), source: None }
     }
 
+    /// Builds the error for an object that must exist and does not: of kind [`Io`](StoreErrorKind::Io), caused by
+    /// [`io::ErrorKind::NotFound`].
+    pub fn absent(message: impl Into<String>) -> Self {
+        Self::new(StoreErrorKind::Io, message).with_source(io::Error::from(io::ErrorKind::NotFound))
+    }
+
     /// Adds the key or prefix at fault, unless a lower layer has added one. The root prefix is left out, as it has no
     /// name.
     #[must_use]

@@ -74,6 +74,13 @@ impl From<Span> for ByteRange {
     }
 }
 
+/// A span. A range that ends before its start is empty.
+impl From<Range<u64>> for ByteRange {
+    fn from(range: Range<u64>) -> Self {
+        Self::Span { offset: range.start, len: range.end.saturating_sub(range.start) }
+    }
+}
+
 /// How to combine reads of parts of objects. [`Drive::fetching`](crate::store::Drive::fetching) has the defaults per kind of
 /// store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +120,7 @@ mod tests {
         assert_eq!(ByteRange::Suffix(9).resolve(5).unwrap(), 0..5);
         assert_eq!(ByteRange::Suffix(2).resolve(5).unwrap(), 3..5);
         assert_eq!(ByteRange::Span { offset: 5, len: 0 }.resolve(5).unwrap(), 5..5);
+        assert_eq!(ByteRange::from(2..5).resolve(5).unwrap(), 2..5);
         for (offset, len) in [(4, 2), (6, 0), (u64::MAX, 2)] {
             let e = ByteRange::Span { offset, len }.resolve(5).unwrap_err();
             assert_eq!(e.kind(), StoreErrorKind::RangeNotSatisfiable { size: 5 });

@@ -12,9 +12,6 @@ use crate::error::{ArrayError, ArrayResult};
 pub(crate) const DATETIME: &str = "numpy.datetime64";
 pub(crate) const TIMEDELTA: &str = "numpy.timedelta64";
 
-/// The step number of NaT.
-pub(crate) const NOT_A_TIME: i64 = i64::MIN;
-
 pub(crate) const SECOND: i128 = 1_000_000_000_000_000_000;
 
 /// The unit in which times are counted.

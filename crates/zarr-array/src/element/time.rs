@@ -14,8 +14,9 @@ use zarr_meta::types;
 use zarr_traits::DataType;
 
 use super::Form;
-use super::step::{DATETIME, NOT_A_TIME, SECOND, Step, TIMEDELTA, Unit};
+use super::step::{DATETIME, SECOND, Step, TIMEDELTA, Unit};
 use crate::error::{ArrayError, ArrayResult};
+use crate::values::NOT_A_TIME;
 
 const NANOSECOND: i128 = 1_000_000_000;
 

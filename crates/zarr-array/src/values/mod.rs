@@ -9,3 +9,7 @@ mod position;
 pub use column::{Column, ColumnType, ColumnUnit};
 pub use nd_vec::NdVec;
 pub use position::Position;
+
+/// The number of a time that is not a time (NaT).
+#[cfg(any(feature = "chrono", feature = "columns", feature = "jiff"))]
+pub(crate) const NOT_A_TIME: i64 = i64::MIN;

@@ -58,6 +58,13 @@ fn data_of_other_formats_is_named() {
         let top = name.split('/').next().unwrap();
         zarr(args!["info", folder.join(top)]).fails(6, &[top, format, "not a Zarr store"]);
     }
+    // A document is none of these, whatever it names.
+    folder.write("x/zarr.json", r#"{"refs": "zarr.json"}"#);
+    folder.write("x/.zmetadata", r#"{"metadata": {".zgroup": {}}}"#);
+    for name in ["x/zarr.json", "x/.zmetadata"] {
+        let failed = zarr(args!["info", folder.join(name)]).exits(3);
+        assert!(!failed.err.contains("kerchunk"), "{}", failed.err);
+    }
     folder.write("short", "CD");
     zarr(args!["info", folder.join("short")]).fails(3, &["is neither a directory"]);
 }

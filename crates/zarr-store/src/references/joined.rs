@@ -89,7 +89,7 @@ fn start(storage: &Storage, key: &Key, together: &[Weak<Waiting>]) {
     let together: Vec<_> = together.iter().filter_map(Weak::upgrade).collect();
     let spans = together.iter().flat_map(|waiting| &waiting.spans).cloned().collect();
     let requests = merged(storage.capabilities().drive.fetching(), spans).into_iter().map(|span| {
-        let (storage, key, range) = (storage.clone(), key.clone(), super::span(&span));
+        let (storage, key, range) = (storage.clone(), key.clone(), ByteRange::from(span.clone()));
         let answer = async move { request(&storage, &key, range).await };
         Request { span, answer: answer.boxed().shared() }
     });

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::targets::{Target, Targets, shown};
-use crate::url::PathEncoding;
+use crate::url::{PathEncoding, split_adapters};
 use zarr_traits::{
     BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
     store::{Answer, Capabilities, Drive, Head, List, ListDir, ObjectMeta, Op, Read, ReadVersion, Store},
@@ -99,9 +99,10 @@ impl<R: References> ReferenceStore<R> {
             Ok(key) => Ok((self.storage.clone(), Key::new(key)?)),
             // Outside of the storage of the references, but perhaps in a place that is allowed.
             Err(outside) => {
-                let root = self.storage.location().ok_or_else(|| leads_out(location))?;
-                let place = Target::parse(root, PathEncoding::Plain)?.join(&outside)?;
-                self.targets.find(&place).await
+                // An archive has nothing around it.
+                let root = self.storage.location().filter(|root| split_adapters(root).1.is_empty());
+                let root = root.ok_or_else(|| leads_out(location))?;
+                self.targets.find(&Target::of_url(root)?.join(&outside)?).await
             }
         }
     }
@@ -137,26 +138,22 @@ impl<R: References> ReferenceStore<R> {
         offset: u64,
         len: u64,
     ) -> StoreResult<Option<ObjectMeta>> {
-        let end = offset.checked_add(len).ok_or_else(|| {
+        if offset.checked_add(len).is_none() {
             let message = format!("{len} bytes at offset {offset} are in no object");
-            StoreError::new(StoreErrorKind::Corrupt, message)
-        })?;
-        let spans = read.ranges.iter().map(|range| {
-            let Range { start, end: stop } = range.resolve(len)?;
-            Ok((offset + start).min(end)..(offset + stop).min(end))
-        });
-        let spans = spans.collect::<StoreResult<Vec<_>>>()?;
-        let total = spans.iter().fold(0_u64, |total, span| total.saturating_add(span.end - span.start));
-        if total > read.into.limit() {
-            return Err(read.into.too_large(Some(len)));
+            return Err(StoreError::new(StoreErrorKind::Corrupt, message));
         }
+        read.total(len)?;
+        // A range inside of `len` bytes ends at most at `offset + len`.
+        let inside =
+            |range: &ByteRange| range.resolve(len).map(|span| offset + span.start..offset + span.end);
+        let spans = read.ranges.iter().map(inside).collect::<StoreResult<Vec<Range<u64>>>>()?;
         let is_joined = storage.capabilities().drive != Drive::Inline;
         let meta = if is_joined && !matches!(read.version, ReadVersion::Pinned(_)) {
             let Some((parts, meta)) = self.joined.read(storage, at, &spans).await? else { return Ok(None) };
             parts.into_iter().try_for_each(|part| read.into.share(part))?;
             meta
         } else {
-            let ranges: Vec<_> = spans.iter().map(span).collect();
+            let ranges: Vec<_> = spans.iter().cloned().map(ByteRange::from).collect();
             let inner = Read::new(at, &ranges, &mut *read.into).version(read.version);
             let Some(meta) = storage.read(inner).await? else { return Ok(None) };
             meta
@@ -202,10 +199,6 @@ impl<R: References> Store for ReferenceStore<R> {
     }
 }
 
-fn span(span: &Range<u64>) -> ByteRange {
-    ByteRange::Span { offset: span.start, len: span.end - span.start }
-}
-
 /// Returns the key of a path relative to a folder; or, if it leads out of the storage, the path relative to its root.
 fn relative(folder: &Prefix, path: &str) -> Result<String, String> {
     let mut segments: Vec<&str> = folder.as_str().split_terminator('/').collect();
@@ -228,9 +221,7 @@ fn leads_out(path: &str) -> StoreError {
 }
 
 fn missing() -> StoreError {
-    let absent = std::io::Error::from(std::io::ErrorKind::NotFound);
-    StoreError::new(StoreErrorKind::Io, "the object that this key refers to does not exist")
-        .with_source(absent)
+    StoreError::absent("the object that this key refers to does not exist")
 }
 
 /// Returns an error of a target as that of the key that refers to it.

@@ -43,6 +43,16 @@ impl Target {
         })
     }
 
+    /// Reads a URL as stores are opened by it, or an absolute path: URLs of files are percent-encoded, and keys of buckets are
+    /// not.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn of_url(text: &str) -> StoreResult<Self> {
+        let is_file = scheme_of(text).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"));
+        Self::parse(text, if is_file { PathEncoding::Percent } else { PathEncoding::Plain })
+    }
+
     fn read(text: &str, paths: PathEncoding) -> Result<Self, &'static str> {
         let (scheme, authority, path) = match scheme_of(text) {
             None if text.starts_with('/') => ("file", "", text),

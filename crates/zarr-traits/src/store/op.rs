@@ -150,6 +150,18 @@ impl<'a> Read<'a> {
         Self { version, ..self }
     }
 
+    /// Returns the number of bytes that the ranges have in an object of `size` bytes.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::RangeNotSatisfiable`]; [`StoreErrorKind::TooLarge`] if the ranges exceed the limit of the buffer.
+    pub fn total(&self, size: u64) -> StoreResult<u64> {
+        let total = self.ranges.iter().try_fold(0_u64, |total, range| {
+            let span = range.resolve(size)?;
+            StoreResult::Ok(total.saturating_add(span.end - span.start))
+        })?;
+        if total > self.into.limit() { Err(self.into.too_large(Some(size))) } else { Ok(total) }
+    }
+
     /// Returns the answer of a store that has the whole `value` in memory. The ranges share its memory. `version` is
     /// the version of the value, if the store has versions.
     ///

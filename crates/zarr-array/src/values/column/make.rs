@@ -5,9 +5,7 @@ use zarr_traits::Bytes;
 
 use super::{Column, ColumnType, ColumnUnit};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-
-/// The number of a time that is not a time (NaT).
-const NOT_A_TIME: i64 = i64::MIN;
+use crate::values::NOT_A_TIME;
 
 impl Column {
     /// Returns a column of times: counts of `unit` since 1970. `i64::MIN` is null.

@@ -9,7 +9,6 @@ use zarr_traits::{DataType, Layout, heap::Slot};
 
 use super::{for_each_number, time_of};
 use crate::element::rows::is_struct;
-use crate::element::step::NOT_A_TIME;
 use crate::element::{Form, WriteElement, text};
 use crate::error::{ArrayError, ArrayResult};
 use crate::io::core::Core;
@@ -17,7 +16,7 @@ use crate::io::target::Target;
 use crate::io::write::write_input;
 use crate::select::Selection;
 use crate::values::column::bit;
-use crate::values::{Column, ColumnType};
+use crate::values::{Column, ColumnType, NOT_A_TIME};
 
 pub(super) async fn write(core: &Arc<Core>, selection: Selection, values: &Column) -> ArrayResult<()> {
     let target = Target::new(core, &selection)?;
