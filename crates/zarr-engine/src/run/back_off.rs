@@ -7,14 +7,16 @@ use zarr_traits::{Storage, store::Drive};
 use super::clock::{self, Clock};
 
 /// The number of attempts before an error.
-pub const ATTEMPTS: u32 = 20;
+pub const ATTEMPTS: u32 = 50;
 
-/// The longest first wait in a store on this machine and behind a network. Each further wait may be twice as long, up
-/// to a hundred times.
-const LOCAL: Duration = Duration::from_micros(100);
-const REMOTE: Duration = Duration::from_millis(10);
+/// The first wait and the longest one in a store on this machine. A writer loses each race in which the system runs another
+/// thread between its read and its put. So on a busy machine, waits grow beyond the turns of many threads.
+const LOCAL: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(100));
 
-/// The longest wait of all.
+/// The same behind a network.
+const REMOTE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
+
+/// The longest wait after an attempt that took long itself.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The waits of one writer, which grow from race to race. They are timers, which take no thread.
@@ -41,14 +43,14 @@ impl<'a> BackOff<'a> {
         self.begun = Some(clock.now());
     }
 
-    /// Returns a wait of random length. It can be as long as the attempt took.
+    /// Returns a wait of random length, which can be twice as long as the wait before, or as long as the attempt took.
     fn next(&self, clock: &dyn Clock) -> Duration {
-        let first = match self.storage.capabilities().drive {
+        let (first, longest) = match self.storage.capabilities().drive {
             Drive::Inline => LOCAL,
             _ => REMOTE,
         };
         let took = self.begun.map_or(Duration::ZERO, |begun| clock.now().saturating_sub(begun));
-        let most = (first * (1 << self.lost.min(7)).min(100)).max(took).min(LONGEST);
+        let most = (first * (1 << self.lost.min(10))).min(longest).max(took).min(LONGEST);
         let random = clock.random() % 1000;
         most * u32::try_from(random).unwrap_or(0) / 1000
     }
