@@ -1,5 +1,6 @@
 //! Requests to a store, which Python waits for: in a thread, or on an event loop.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -18,6 +19,15 @@ use crate::interrupt::wait;
 pub(crate) struct Request {
     storage: Storage,
     work: Mutex<Option<Work>>,
+}
+
+thread_local! {
+    static IS_AWAITED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread polls a request, so that it is not blocked until the request is done.
+pub(crate) fn is_awaited() -> bool {
+    IS_AWAITED.get()
 }
 
 type Work = BoxFuture<'static, StoreResult<Found>>;
@@ -48,7 +58,12 @@ impl Request {
     fn poll<'py>(&self, py: Python<'py>, wake: Py<PyAny>) -> PyResult<Option<(Bound<'py, PyAny>,)>> {
         let waker = Waker::from(Arc::new(Call(wake)));
         let mut future = unpoisoned(self.work.lock()).take().ok_or_else(ended)?;
-        let polled = py.detach(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
+        let polled = py.detach(|| {
+            IS_AWAITED.set(true);
+            let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+            IS_AWAITED.set(false);
+            polled
+        });
         match polled {
             Poll::Ready(found) => Ok(Some((self.done(py, found)?,))),
             Poll::Pending => {

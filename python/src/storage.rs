@@ -54,10 +54,17 @@ impl Storage {
     }
 
     /// Uses a store that is written in Python, through the methods of `helper`. At most `in_flight` requests run at a
-    /// time.
+    /// time. `location` is shown in messages.
     #[staticmethod]
-    fn foreign(helper: Py<PyAny>, in_flight: usize) -> Self {
-        Self(Foreign::new(helper, in_flight).into())
+    #[pyo3(signature = (helper, location, *, in_flight, can_list, can_write))]
+    fn foreign(
+        helper: Py<PyAny>,
+        location: String,
+        in_flight: usize,
+        can_list: bool,
+        can_write: bool,
+    ) -> Self {
+        Self(Foreign::new(helper, location, in_flight, can_list, can_write).into())
     }
 
     /// Opens the store at a URL, perhaps with an adapter behind it. `timeout` is in seconds.

@@ -352,7 +352,7 @@ class Array(Node[ArrayHandle]):
         return np.empty(0).__dlpack_device__()
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return type(self).__name__, self._store.location, self.path, self._handle.metadata
+        return type(self).__name__, self._store.__dask_tokenize__(), self.path, self._handle.metadata
 
     def __repr__(self) -> str:
         return f"<zarr_rs.Array {self.path!r} in {self._store} {self.shape} {type_name(self._document)}>"

@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from zarr_rs import _native, threads
+from zarr_rs import _native, stores, threads
 from zarr_rs.array import Array
-from zarr_rs.errors import ArgumentError, NotFoundError
+from zarr_rs.errors import ArgumentError, NotFoundError, UnsupportedError
 from zarr_rs.nodes import Node, storage
 from zarr_rs.opening import open, store_of
 from zarr_rs.selections import orthogonal
@@ -20,7 +20,7 @@ from zarr_rs.selections import orthogonal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from zarr_rs._native import Look
+    from zarr_rs._native import Look, Storage
     from zarr_rs.group import Group
     from zarr_rs.opening import Location
     from zarr_rs.selections import Entry
@@ -129,9 +129,12 @@ class CopyPlan:
         progress: Progress = False,
     ) -> Copied:
         """Makes the copy. The arguments are those of `zarr_rs.copy`."""
-        to = store_of(destination, {}, "r+").storage()
+        store, path = store_of(destination, path, {}, "r+")
         if join is not None and resume:
             raise ArgumentError("a copy that processes join is resumed in any case")
+        if join is not None and store.wrapped is not None:
+            raise UnsupportedError(f"{store}: processes cannot join a copy to it, because the store keeps no writers apart")
+        to = _storage(store, writable=True)
         with _bar(progress, self.nbytes * (2 if verify else 1)) as look:
             if join is None:
                 numbers = self._plan.run(to, path, resume, verify, look)
@@ -241,7 +244,7 @@ def plan_copy(
         "dimensions": list(positions.items()) if isinstance(positions, dict) else [],
         "max_memory": max_memory,
     }
-    return CopyPlan(_native.plan_copy(storage(node.store, writable=False), node.path, settings))
+    return CopyPlan(_native.plan_copy(_storage(node.store, writable=False), node.path, settings))
 
 
 def sync(
@@ -274,11 +277,18 @@ def sync(
     (3, 3)
     """
     node = source if isinstance(source, Node) else open(source)
-    to = store_of(destination, {}, "r+").storage()
-    from_ = storage(node.store, writable=False)
+    store, path = store_of(destination, path, {}, "r+")
+    to, from_ = _storage(store, writable=True), _storage(node.store, writable=False)
     with _bar(progress, None) as look:
         found = _native.mirror(from_, node.path, to, path, delete, by_size, dry_run, force, look)
     return Synced(**found)
+
+
+def _storage(store: Store, *, writable: bool) -> Storage:
+    """Returns the storage of a store for a call that does its work in another thread, and blocks this one."""
+    if store.wrapped is not None:
+        stores.check_caller()
+    return storage(store, writable=writable)
 
 
 def _selected(node: Array | Group, select: Any) -> list[Entry] | dict[str, Entry]:

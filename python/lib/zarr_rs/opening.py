@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_rs import _native, threads
+from zarr_rs.access import resolve
 from zarr_rs.array import Array
 from zarr_rs.errors import NotFoundError
 from zarr_rs.group import Group, node
 from zarr_rs.new import new_array, new_group
 from zarr_rs.nodes import storage
-from zarr_rs.store import Store
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
-    #: A path, a URL, or a store.
-    Location = str | os.PathLike[str] | Store
+    from zarr.abc.store import Store as AnyStore
+    from zarr.storage import StorePath
+
+    from zarr_rs.store import Store
+
+    #: A path, a URL, a store of any package, or a mapping.
+    Location = str | os.PathLike[str] | AnyStore | StorePath | Mapping[str, Any]
     #: Reading, or reading and writing. Both need a node that exists.
     Mode = Literal["r", "r+"]
 
@@ -29,11 +34,20 @@ def open(
     mode: Mode = "r",
     zarr_format: Literal[2, 3] | None = None,
     use_consolidated: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **access: Any,
 ) -> Array | Group:
     """Opens the array or group at a path in a store.
 
-    `location` is a store, or what `zarr_rs.Store` takes; `access` are its other arguments. Without `zarr_format`, format 3
+    `location` is
+
+    - a path or a URL, as `zarr_rs.Store` takes it; `access` are its other arguments. `storage_options` are the same, or in
+      the words of s3fs, gcsfs, adlfs or obstore;
+    - a URL for fsspec, such as `simplecache::s3://bucket/a.zarr` or `reference://`, with its `storage_options`;
+    - a `zarr_rs.Store`, or any store or `StorePath` of zarr-python, such as that of a session of icechunk;
+    - a `dict` of buffers, a mapper of fsspec, or a `UPath`.
+
+    Without `zarr_format`, format 3
     is tried first. Consolidated metadata is used if it is there, must be there if `use_consolidated` is true, and is
     ignored if it is false.
 
@@ -46,7 +60,7 @@ def open(
     >>> zarr_rs.open("memory://example")
     <zarr_rs.Group '/' in memory://example>
     """
-    store = store_of(location, access, mode)
+    store, path = store_of(location, path, access, mode, storage_options)
     handle = _native.open_node(
         storage(store, writable=mode != "r"), path, zarr_format=zarr_format, use_consolidated=use_consolidated
     )
@@ -88,6 +102,7 @@ def create_array(
     attributes: Mapping[str, Any] | None = None,
     zarr_format: Literal[2, 3] = 3,
     overwrite: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
     **access: Any,
 ) -> Array:
     """Creates an array, and the groups above it that are missing.
@@ -102,7 +117,7 @@ def create_array(
     >>> a[99, 79], a.chunks, a.shards
     (np.float32(-1.0), (10, 80), (50, 80))
     """
-    store = store_of(location, access, "r+")
+    store, path = store_of(location, path, access, "r+", storage_options)
     created = new_array(
         store.storage(),
         path,
@@ -127,23 +142,23 @@ def create_group(
     attributes: Mapping[str, Any] | None = None,
     zarr_format: Literal[2, 3] = 3,
     overwrite: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
     **access: Any,
 ) -> Group:
     """Creates a group, and the groups above it that are missing."""
-    store = store_of(location, access, "r+")
+    store, path = store_of(location, path, access, "r+", storage_options)
     created = new_group(store.storage(), path, attributes, zarr_format=zarr_format, overwrite=overwrite)
     return Group(store, created.path, writable=True, handle=created)
 
 
-def store_of(location: Location, access: Mapping[str, Any], mode: Mode) -> Store:
+def store_of(
+    location: Location,
+    path: str,
+    access: Mapping[str, Any],
+    mode: Mode,
+    storage_options: Mapping[str, Any] | None = None,
+) -> tuple[Store, str]:
+    """Returns the store of a location, and the path in it of the node at `path`."""
     if mode not in ("r", "r+"):
         raise ValueError(f"mode {mode!r} is neither 'r' nor 'r+': new nodes are made by create_array and create_group")
-    if not isinstance(location, Store):
-        return Store(location, read_only=mode == "r", **access)
-    if access:
-        raise TypeError(f"the store is given, so it takes no {', '.join(access)}")
-    return location if mode == "r" or not location.read_only else _refuse(location)
-
-
-def _refuse(store: Store) -> Store:
-    raise ValueError(f"{store!r} is read-only")
+    return resolve(location, path, mode=mode, storage_options=storage_options, access=access)

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.config import config as settings
+from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore
 
-from zarr_rs import stores, threads
+from zarr_rs import options, stores, threads
 from zarr_rs._native import HAS_DIRECTORIES
 
 if TYPE_CHECKING:
@@ -96,6 +97,31 @@ def source_of(store: Store, place: Place, document: str) -> Source | None:
     return None if storage is None else Source(store, place, storage, document)
 
 
+def storage_of(store: Store, node: str, *, read_only: bool) -> Storage:
+    """Returns the storage of a store: the engine's own client if both find the same document at the path of a node."""
+    name = _name(store)
+    if name not in ("zarr.storage._fsspec.FsspecStore", "zarr.storage._obstore.ObjectStore"):
+        return stores.foreign(store)
+    stores.check_caller()
+    source = sync(_client(store, node))
+    if source is None or not (read_only or store.read_only or source.storage.can_write):
+        return stores.foreign(store)
+    return source.storage.read_only() if store.read_only else source.storage
+
+
+async def _client(store: Store, node: str) -> Source | None:
+    place = await place_of(store)
+    if place is None:
+        return None
+    for name in ("zarr.json", ".zgroup", ".zarray"):
+        source = source_of(store, place, f"{node}/{name}".lstrip("/"))
+        if source is None:
+            return None
+        if await source.verify():
+            return source
+    return None
+
+
 def written(store: Store) -> None:
     """Makes a store of fsspec forget its listings after the client has written to its place."""
     if type(store) is FsspecStore and getattr(store.fs, "dircache", None):
@@ -117,21 +143,18 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 #: The addresses of web servers, without a user or a query.
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9_.-]+)*")
 
-#: Options of any file system of fsspec that say nothing about the place.
-_ANYWHERE = {"asynchronous", "loop", "skip_instance_cache", "use_listings_cache", "listings_expiry_time", "max_paths"}
-
 _PROXIES = ("http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy")
 
 
 def _opened(place: Place) -> Storage | None:
     if place.is_directory:
         return stores.directory(place.location, create=False)
-    options: tuple[tuple[str, Any], ...] = (("environment", place.environment),)
+    arguments: tuple[tuple[str, Any], ...] = (("environment", place.environment),)
     concurrency = settings.get("async.concurrency")
     # By default the client has a limit of its own: zarr-python's is that of an event loop.
     if concurrency and concurrency != _default("async", "concurrency"):
-        options += (("in_flight", concurrency),)
-    return stores.opened(place.location, options, create=False)
+        arguments += (("in_flight", concurrency),)
+    return stores.opened(place.location, arguments, create=False)
 
 
 def _default(*path: str) -> Any:
@@ -217,9 +240,9 @@ class _Service:
 
 def _has_plain_client(store: Any, *addresses: str) -> bool:
     """Whether the client of a store has no options, except that it may send requests without encryption."""
-    options = dict(store.client_options or {})
-    may_be_plain = options.pop("allow_http", "false") == "true"
-    return not options and (may_be_plain or not any(address.startswith("http:") for address in addresses))
+    given = dict(store.client_options or {})
+    may_be_plain = given.pop("allow_http", "false") == "true"
+    return not given and (may_be_plain or not any(address.startswith("http:") for address in addresses))
 
 
 _S3 = _Service(
@@ -306,15 +329,14 @@ _OBSTORE: dict[str, Callable[[Any], Place | None]] = {
 
 def _has_options(fs: Any, *names: str) -> bool:
     """Whether a file system was made with no other options than these."""
-    options: dict[str, Any] = fs.storage_options
-    return fs.storage_args == () and options.keys() <= {*names, *_ANYWHERE}
+    given: dict[str, Any] = fs.storage_options
+    return fs.storage_args == () and given.keys() <= {*names, *options.ANYWHERE}
 
 
 async def _s3(fs: Any, path: str) -> Place | None:
-    buffering = ("default_block_size", "default_fill_cache", "default_cache_type", "max_concurrency", "fixed_upload_size")
     keys = ("anon", "key", "secret", "token", "endpoint_url", "client_kwargs", "config_kwargs")
     is_known = (
-        _has_options(fs, *keys, *buffering)
+        _has_options(fs, *keys, *options.BUFFERING["s3"])
         and fs.client_kwargs.keys() <= {"endpoint_url", "region_name"}
         and fs.config_kwargs.keys() <= {"s3", "signature_version"}
         and (fs.anon or (fs.key and fs.secret))
@@ -327,8 +349,8 @@ async def _s3(fs: Any, path: str) -> Place | None:
         meta = (await fs.set_session()).meta
     except Exception:
         return None  # it is raised again when the store is used
-    signature, options = meta.config.signature_version, meta.config.s3 or {}
-    if options.keys() - {"addressing_style"} or options.get("addressing_style", "auto") not in ("auto", "path"):
+    signature, given = meta.config.signature_version, meta.config.s3 or {}
+    if given.keys() - {"addressing_style"} or given.get("addressing_style", "auto") not in ("auto", "path"):
         return None
     if not fs.anon and signature != "s3v4":
         return None
@@ -341,7 +363,7 @@ async def _s3(fs: Any, path: str) -> Place | None:
 async def _blobs(fs: Any, path: str) -> Place | None:
     """The place of a file system of adlfs."""
     is_known = (
-        _has_options(fs, "account_name", "account_key", "account_host", "anon", "assume_container_exists")
+        _has_options(fs, "account_name", "account_key", "account_host", "anon", *options.BUFFERING["az"])
         and fs.account_name
         and not (fs.connection_string or fs.credential or fs.sas_token)
         and (fs.account_key or fs.anon)
@@ -356,8 +378,7 @@ async def _blobs(fs: Any, path: str) -> Place | None:
 
 async def _objects_of_google(fs: Any, path: str) -> Place | None:
     """The place of a file system of gcsfs."""
-    harmless = ("project", "block_size", "consistency", "cache_timeout", "default_location", "secure_serialize")
-    if not _has_options(fs, "token", "endpoint_url", *harmless) or getattr(fs, "_use_client_cert", False):
+    if not _has_options(fs, "token", "endpoint_url", *options.BUFFERING["gs"]) or getattr(fs, "_use_client_cert", False):
         return None
     match fs.storage_options.get("token"):
         case "anon":
@@ -371,9 +392,8 @@ async def _objects_of_google(fs: Any, path: str) -> Place | None:
 
 
 async def _http(fs: Any, path: str) -> Place | None:
-    buffering = ("simple_links", "block_size", "same_scheme", "cache_type", "cache_options")
     # Its client has no proxies by default.
-    return _web(path, {}) if _has_options(fs, *buffering) and not fs.kwargs and not fs.client_kwargs else None
+    return _web(path, {}) if _has_options(fs, *options.BUFFERING["http"]) and not fs.kwargs and not fs.client_kwargs else None
 
 
 async def _files(fs: Any, path: str) -> Place | None:

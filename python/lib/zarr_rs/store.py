@@ -12,8 +12,9 @@ import numpy as np
 import zarr.abc.store
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 from zarr.core.buffer import Buffer, default_buffer_prototype
+from zarr.storage import ZipStore
 
-from zarr_rs import stores
+from zarr_rs import places, stores
 from zarr_rs._native import redacted
 
 if TYPE_CHECKING:
@@ -69,8 +70,11 @@ class Store(zarr.abc.store.Store):
     - `redirects`: to which hosts the redirects of a web server are followed: `"public"`, the default, all with public
       addresses; `"same-host"`; `"never"`; `"to:a.example.org,b.company"`, these, which may be private.
 
+    - `variables`: variables beside those of the environment, or in their place. If credentials are among them, those of
+      the environment are not used.
+
     A pickled store has its location and these arguments, and no more: the content of a store in memory is only for its
-    own process. Stores are equal if location and arguments are.
+    own process. Stores are equal if location and arguments are. `Store.wrap` makes one of any store of zarr-python.
 
     >>> import zarr, zarr_rs
     >>> store = zarr_rs.Store("memory://")
@@ -94,6 +98,7 @@ class Store(zarr.abc.store.Store):
         region: str | None = None,
         profile: str | None = None,
         environment: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
         in_flight: int | None = None,
         retries: int | None = None,
         timeout: float | None = None,
@@ -116,6 +121,7 @@ class Store(zarr.abc.store.Store):
             "region": region,
             "profile": profile,
             "environment": None if environment is None else tuple(sorted(environment.items())),
+            "variables": tuple(sorted(variables.items())) if variables else None,
             "in_flight": in_flight,
             "retries": retries,
             "timeout": timeout,
@@ -124,13 +130,49 @@ class Store(zarr.abc.store.Store):
         }
         self._options = tuple((name, value) for name, value in given.items() if value is not None)
         self._opened = stores.Opened(stores.memory(location) if is_memory else None)
+        self._wrapped: zarr.abc.store.Store | None = None
+        self._node = ""
+
+    @classmethod
+    def wrap(cls, store: zarr.abc.store.Store, *, read_only: bool | None = None, node: str = "") -> Self:
+        """Returns the `Store` of a store of zarr-python. By default it is read-only if that is.
+
+        - A `LocalStore`, and a `ZipStore` that is only read, become the directory and the archive.
+        - An `ObjectStore` or `FsspecStore` whose whole configuration the engine's own client can express is read and
+          written by this client, if both find the same document of the array or group at the path `node`.
+        - Any other store, also a subclass of one above, is used by its own calls. Those that are asynchronous run on the
+          event loop of zarr-python. Writers of the same chunk in threads of this process lose nothing of each other;
+          those in several processes may.
+
+        A store that is used by its own calls is pickled with the `Store`.
+
+        >>> store = zarr_rs.Store.wrap(zarr.storage.MemoryStore())
+        >>> zarr_rs.create_array(store, shape=(4,), chunks=(2,), dtype="i4")[:]
+        array([0, 0, 0, 0], dtype=int32)
+        """
+        is_read_only = store.read_only if read_only is None else read_only or store.read_only
+        if isinstance(store, cls):
+            return store if store.read_only or not read_only else store.with_read_only(True)
+        if places.is_directory(store):
+            return cls(store.root, read_only=is_read_only)
+        if type(store) is ZipStore and is_read_only and store._zmode == "r":
+            return cls(f"{os.path.abspath(store.path)}|zip:", read_only=True)
+        wrapped = cls.__new__(cls)
+        wrapped.__setstate__({"wrapped": store, "node": node, "read_only": is_read_only})
+        return wrapped
 
     def __getstate__(self) -> dict[str, Any]:
+        if self._wrapped is not None:
+            return {"wrapped": self._wrapped, "node": self._node, "read_only": self._read_only}
         return {"location": self._location, "options": self._options, "read_only": self._read_only}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__init__(read_only=state["read_only"])
-        self._location, self._options = state["location"], state["options"]
+        self._wrapped, self._node = state.get("wrapped"), state.get("node", "")
+        if self._wrapped is None:
+            self._location, self._options = state["location"], state["options"]
+        else:
+            self._location, self._options = stores.shown(self._wrapped), ()
         self._opened = stores.Opened()
 
     def with_read_only(self, read_only: bool = False) -> Self:
@@ -141,24 +183,41 @@ class Store(zarr.abc.store.Store):
 
     @property
     def location(self) -> str:
-        """The location. The path of a directory is absolute; a store in memory has a name."""
+        """The location. The path of a directory is absolute; a store in memory has a name, and any other store its text."""
         return self._location
 
+    @property
+    def wrapped(self) -> zarr.abc.store.Store | None:
+        """The store of zarr-python that `wrap` got, unless it became a directory or an archive."""
+        return self._wrapped
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.__getstate__() == other.__getstate__()
+        if not isinstance(other, type(self)):
+            return False
+        own, others = self.__getstate__(), other.__getstate__()
+        return own | {"node": ""} == others | {"node": ""}
 
     def __hash__(self) -> int:
         return hash((self._location, self._options))
 
     def __str__(self) -> str:
-        return redacted(self._location)
+        return redacted(self._location) if self._wrapped is None else self._location
+
+    def __dask_tokenize__(self) -> Any:
+        if self._wrapped is None:
+            return type(self).__name__, self._location
+        from dask.base import normalize_token
+
+        return normalize_token(self._wrapped)
 
     def __repr__(self) -> str:
         return f"Store({str(self)!r})"
 
     def storage(self) -> Storage:
         """Returns the storage of the engine. Opens it at the first call."""
-        if self._opened.storage is None:
+        if self._opened.storage is None and self._wrapped is not None:
+            self._opened.storage = places.storage_of(self._wrapped, self._node, read_only=self.read_only)
+        elif self._opened.storage is None:
             self._opened.storage = stores.opened(self._location, self._options, create=not self.read_only)
         return self._opened.storage
 

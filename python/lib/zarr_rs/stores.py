@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.store import RangeByteRequest, Store, SuffixByteRequest
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.config import config
+from zarr.core.sync import _get_loop
 from zarr.storage import MemoryStore
 
 from zarr_rs._native import Reply, Storage, forget, split_location
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from zarr.abc.store import ByteRequest
+    from zarr.core.buffer import Buffer
 
 #: The whole object, from start to end, or the last -start bytes.
 Range = tuple[int, int | None] | None
@@ -30,6 +34,38 @@ _directories: dict[tuple[str, tuple[tuple[str, Any], ...]], tuple[tuple[int, int
 
 #: The storages of all other locations, by location and options.
 _others: weakref.WeakValueDictionary[tuple[str, Any], Storage] = weakref.WeakValueDictionary()
+
+#: The storages of stores of zarr-python, by the identities of store and event loop. A storage keeps both alive.
+_foreign: weakref.WeakValueDictionary[tuple[int, ...], Storage] = weakref.WeakValueDictionary()
+
+#: Variables that decide who sends a request. If one of them is given, those of the environment are not used.
+_CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_PROFILE",
+    "AWS_ROLE_ARN",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AZURE_STORAGE_ACCOUNT_KEY",
+    "AZURE_STORAGE_CONNECTION_STRING",
+    "AZURE_STORAGE_SAS_KEY",
+    "AZURE_CLIENT_ID",
+    "AZURE_CLIENT_SECRET",
+    "AZURE_TENANT_ID",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_SERVICE_ACCOUNT",
+    "GOOGLE_SERVICE_ACCOUNT_KEY",
+}
+
+#: The documents of nodes. Everything else that a store lists may be the folder of a node.
+_DOCUMENTS = {"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"}
+
+#: Names of users, passwords and queries of URLs in a text.
+_SECRETS = re.compile(r"(?<=://)[^/@\s]*@|\?[^\s)>\]'\"]*")
+
+_logger = logging.getLogger("zarr_rs.store")
 
 
 class Opened:
@@ -99,7 +135,11 @@ def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool)
         if location.startswith("memory://"):
             raise RuntimeError(f"{location} belongs to another process, or no store uses it any more")
         arguments = {name: value for name, value in options if name not in DIRECTORY}
-        arguments["environment"] = dict(arguments.get("environment", os.environ))
+        variables = dict(arguments.pop("variables", ()))
+        others = dict(arguments.get("environment", os.environ))
+        if variables.keys() & _CREDENTIALS:
+            others = {name: value for name, value in others.items() if name not in _CREDENTIALS}
+        arguments["environment"] = others | variables
         storage = _others.setdefault((location, options), Storage.at(location, **arguments))
     return storage
 
@@ -112,10 +152,43 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def foreign(store: Store, loop: asyncio.AbstractEventLoop) -> Storage:
-    """Returns a storage that sends its requests to a store of zarr-python, on its event loop."""
-    helper = _InMemory(store) if type(store) is MemoryStore else _OnLoop(store, loop)
-    return Storage.foreign(helper, config.get("async.concurrency") or 1)
+def foreign(store: Store, loop: asyncio.AbstractEventLoop | None = None) -> Storage:
+    """Returns the storage that sends its requests to a store of zarr-python, on an event loop.
+
+    Without a loop it is that of zarr-python, to which the sessions of its stores belong. Storages of the same store and
+    loop are the same, and so are those of one `dict` in memory: writers in threads lose no updates of each other.
+    """
+    can_write = store.supports_writes and not store.read_only
+    helper: _InMemory | _OnLoop
+    key: tuple[int, ...]
+    if type(store) is MemoryStore:
+        key, helper = (id(store._store_dict), can_write), _InMemory(store)
+    else:
+        loop = loop or _get_loop()
+        key, helper = (id(store), id(loop)), _OnLoop(store, loop)
+    storage = _foreign.get(key)
+    if storage is None:
+        made = Storage.foreign(
+            helper,
+            shown(store),
+            in_flight=config.get("async.concurrency") or 1,
+            can_list=store.supports_listing,
+            can_write=can_write,
+        )
+        storage = _foreign.setdefault(key, made)
+        _logger.debug("%s is used by its own calls: writers in other processes are not kept apart", shown(store))
+    return storage
+
+
+def shown(store: Store) -> str:
+    """Returns the name of a store for messages, without secrets."""
+    return _SECRETS.sub("", " ".join(str(store).split()))
+
+
+def check_caller(loop: asyncio.AbstractEventLoop | None = None) -> None:
+    """Refuses a call that would wait forever: one that blocks the event loop on which it waits for a store."""
+    if asyncio._get_running_loop() is (loop or _get_loop()):
+        raise RuntimeError("this thread runs the store's event loop: use read_async, write_async or open_async")
 
 
 def forget_parent() -> None:
@@ -126,6 +199,7 @@ def forget_parent() -> None:
     forget(dict(_directories))
     _directories.clear()
     _others.clear()
+    _foreign.clear()
 
 
 class _InMemory:
@@ -133,77 +207,170 @@ class _InMemory:
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
+        self._values = store._store_dict
         self._prototype = default_buffer_prototype()
 
     def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> None:
-        value = self._store._store_dict.get(key)
+        value = self._values.get(key)
         if value is None:
             reply.done(None)
             return
         # Buffers may lie on another device; a slice of one copies no more than is asked for.
         spans = (slice(None) if r is None else slice(*r) for r in ranges)
         size = len(value)
-        reply.done([value[slice(*span.indices(size))].to_bytes() for span in spans])
+        reply.done([_content(value[slice(*span.indices(size))]) for span in spans])
 
     def size(self, key: str, reply: Reply) -> None:
-        value = self._store._store_dict.get(key)
+        value = self._values.get(key)
         reply.done(None if value is None else len(value))
 
-    def put(self, key: str, value: bytes, reply: Reply) -> None:
+    def put(self, key: str, value: bytes, create: bool, reply: Reply) -> None:
         self._store._check_writable()
-        self._store._store_dict[key] = self._prototype.buffer.from_bytes(value)
-        reply.done(None)
+        buffer = self._prototype.buffer.from_bytes(value)
+        if create:
+            reply.done(self._values.setdefault(key, buffer) is buffer)
+        else:
+            self._values[key] = buffer
+            reply.done(True)
 
     def delete(self, key: str, reply: Reply) -> None:
         self._store._check_writable()
-        self._store._store_dict.pop(key, None)
+        self._values.pop(key, None)
         reply.done(None)
+
+    def list_prefix(self, prefix: str, reply: Reply) -> None:
+        reply.done(self._below(prefix))
+
+    def list_dir(self, prefix: str, reply: Reply) -> None:
+        names = [key[len(prefix) :].partition("/") for key in self._below(prefix)]
+        objects = [name for name, slash, _ in names if not slash]
+        reply.done((objects, sorted({name for name, slash, _ in names if slash})))
+
+    def delete_prefix(self, prefix: str, reply: Reply) -> None:
+        self._store._check_writable()
+        for key in self._below(prefix):
+            self._values.pop(key, None)
+        reply.done(None)
+
+    def _below(self, prefix: str) -> list[str]:
+        # A list is made at once, so other threads may change the dict.
+        return [key for key in list(self._values) if key.startswith(prefix)]
 
 
 class _OnLoop:
-    """The requests of any other store, as coroutines on its event loop."""
+    """The requests of any other store, as coroutines on its event loop. The result of each call cancels it."""
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
         self._loop = loop
         self._prototype = default_buffer_prototype()
+        self._opening = asyncio.Lock()
 
-    def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> None:
-        self._start(self._get(key, ranges), reply)
+    def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> Callable[[], object]:
+        return self._start(reply, self._get, key, ranges)
 
-    def size(self, key: str, reply: Reply) -> None:
-        self._start(self._size(key), reply)
+    def size(self, key: str, reply: Reply) -> Callable[[], object]:
+        return self._start(reply, self._size, key)
 
-    def put(self, key: str, value: bytes, reply: Reply) -> None:
-        self._start(self._store.set(key, self._prototype.buffer.from_bytes(value)), reply)
+    def put(self, key: str, value: bytes, create: bool, reply: Reply) -> Callable[[], object]:
+        return self._start(reply, self._put, key, value, create)
 
-    def delete(self, key: str, reply: Reply) -> None:
-        self._start(self._store.delete(key), reply)
+    def delete(self, key: str, reply: Reply) -> Callable[[], object]:
+        return self._start(reply, self._store.delete, key)
 
-    def _start(self, request: Coroutine[Any, Any, object], reply: Reply) -> None:
-        asyncio.run_coroutine_threadsafe(_answer(request, reply), self._loop)
+    def list_prefix(self, prefix: str, reply: Reply) -> Callable[[], object]:
+        return self._start(reply, self._list, prefix)
+
+    def list_dir(self, prefix: str, reply: Reply) -> Callable[[], object]:
+        return self._start(reply, self._list_dir, prefix)
+
+    def delete_prefix(self, prefix: str, reply: Reply) -> Callable[[], object]:
+        return self._start(reply, self._store.delete_dir, prefix.rstrip("/"))
+
+    def _start(
+        self, reply: Reply, work: Callable[..., Coroutine[Any, Any, object]], *arguments: Any
+    ) -> Callable[[], object]:
+        if not reply.is_awaited:
+            check_caller(self._loop)
+        return asyncio.run_coroutine_threadsafe(self._answer(reply, work, *arguments), self._loop).cancel
+
+    async def _answer(self, reply: Reply, work: Callable[..., Coroutine[Any, Any, object]], *arguments: Any) -> None:
+        try:
+            if not self._store._is_open:
+                async with self._opening:
+                    await self._store._ensure_open()
+            reply.done(await work(*arguments))
+        except BaseException as raised:
+            reply.failed(raised)
+            if not isinstance(raised, Exception):
+                raise
 
     async def _get(self, key: str, ranges: Sequence[Range]) -> list[bytes] | None:
-        requests = (self._store.get(key, self._prototype, _asked(r)) for r in ranges)
-        values = await asyncio.gather(*requests)
+        values = await asyncio.gather(*(self._range(key, r) for r in ranges))
         # An object that is deleted between two ranges is missing.
-        present = [value.to_bytes() for value in values if value is not None]
+        present = [value for value in values if value is not None]
         return present if len(present) == len(values) else None
+
+    async def _range(self, key: str, span: Range) -> bytes | None:
+        if span is not None and span[0] == span[1]:
+            # Many stores refuse an empty range.
+            return b"" if await self._store.exists(key) else None
+        try:
+            value = await self._store.get(key, self._prototype, _asked(span))
+        except (FileNotFoundError, KeyError):
+            return None
+        return None if value is None else _content(value)
 
     async def _size(self, key: str) -> int | None:
         try:
             return await self._store.getsize(key)
-        except FileNotFoundError:
+        except (FileNotFoundError, KeyError):
             return None
 
+    async def _put(self, key: str, value: bytes, create: bool) -> bool:
+        buffer = self._prototype.buffer.from_bytes(value)
+        if not create:
+            await self._store.set(key, buffer)
+        elif await self._store.exists(key):
+            return False
+        else:
+            await self._store.set_if_not_exists(key, buffer)
+        return True
 
-async def _answer(request: Coroutine[Any, Any, object], reply: Reply) -> None:
-    try:
-        reply.done(await request)
-    except BaseException as raised:
-        reply.failed(raised)
-        if not isinstance(raised, Exception):
-            raise
+    async def _list(self, prefix: str) -> list[str]:
+        try:
+            return [key async for key in self._store.list_prefix(prefix)]
+        except Exception as raised:
+            await self._check_absent(prefix, raised)
+            return []
+
+    async def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        """Returns the documents, and everything else: a store does not say which names are those of folders."""
+        try:
+            names = {name.strip("/") async for name in self._store.list_dir(prefix.rstrip("/"))}
+        except Exception as raised:
+            await self._check_absent(prefix, raised)
+            return [], []
+        return sorted(names & _DOCUMENTS), sorted(names - _DOCUMENTS - {""})
+
+    async def _check_absent(self, prefix: str, raised: Exception) -> None:
+        """Raises the exception of a listing, unless there is no such folder: some stores list only below their nodes."""
+        if isinstance(raised, FileNotFoundError | NotADirectoryError):
+            return
+        documents = (self._store.exists(prefix + name) for name in sorted(_DOCUMENTS))
+        there = await asyncio.gather(*documents, return_exceptions=True)
+        # Some stores raise an exception for documents of the other format, too.
+        if isinstance(raised, OSError) or True in there or False not in there:
+            raise raised
+
+
+def _content(value: Buffer) -> bytes:
+    """Returns the bytes of a buffer. Those that a store has received as `bytes` are not copied."""
+    array: Any = value.as_array_like()
+    base = getattr(array, "base", None)
+    if type(base) is bytes and array.nbytes == len(base) and array.strides == (1,):
+        return base
+    return value.to_bytes()
 
 
 def _asked(span: Range) -> ByteRequest | None:

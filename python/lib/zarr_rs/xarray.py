@@ -82,8 +82,8 @@ class Backend(BackendEntrypoint):
     ) -> xr.Dataset:
         """Opens the dataset of a group.
 
-        `filename_or_obj` is what `zarr_rs.open` takes: a path, a URL, or a `zarr_rs.Store`. `storage_options` are the
-        arguments of `zarr_rs.Store`; `group` is the path of the group. `use_zarr_fill_value_as_mask` says whether the fill
+        `filename_or_obj` and `storage_options` are what `zarr_rs.open` takes: paths, URLs, mappings, stores of any package.
+        `group` is the path of the group. `use_zarr_fill_value_as_mask` says whether the fill
         value of an array marks missing elements; by default it does so in format 2.
         """
         opened = open_group(
@@ -91,7 +91,7 @@ class Backend(BackendEntrypoint):
             group or "/",
             use_consolidated=consolidated,
             zarr_format=zarr_format,
-            **(storage_options or {}),
+            storage_options=storage_options,
         )
         decoding = {
             "mask_and_scale": mask_and_scale,
@@ -121,7 +121,7 @@ class Backend(BackendEntrypoint):
             group or "/",
             use_consolidated=consolidated,
             zarr_format=zarr_format,
-            **(storage_options or {}),
+            storage_options=storage_options,
         )
         return {
             path: _dataset(found, members, use_zarr_fill_value_as_mask, decoding) for path, found, members in _groups(root)

@@ -1,0 +1,479 @@
+"""Stores of any package: each kind through the API of this package, the engine of xarray, and the pipeline."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import pickle
+import sys
+import threading
+import uuid
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import fsspec
+import numpy as np
+import obstore.store
+import pytest
+import upath
+import xarray as xr
+import zarr
+import zarr_rs
+from conftest import no_fallback, ours
+from zarr.core.buffer import cpu
+from zarr.core.sync import sync
+from zarr.storage import (
+    FsspecStore,
+    LocalStore,
+    LoggingStore,
+    MemoryStore,
+    ObjectStore,
+    StorePath,
+    WrapperStore,
+    ZipStore,
+)
+from zarr_rs import stores
+
+#: icechunk and virtualizarr have no version for Python 3.11.
+HAS_SESSIONS = sys.version_info >= (3, 12)
+if HAS_SESSIONS:
+    import icechunk
+    import obspec_utils.registry
+    import virtualizarr.manifests as manifests
+
+EXPECTED = np.arange(72, dtype="i4").reshape(9, 8)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """How a location is made, and the store that zarr-python has for it."""
+
+    #: From a folder that is empty, or that has the data if the kind is only read.
+    make: Callable[[pathlib.Path], Any]
+    #: Whether the engine reads it itself. Otherwise it calls the store.
+    is_native: bool = False
+    is_written: bool = True
+    formats: tuple[int, ...] = (2, 3)
+    options: Callable[[pathlib.Path], dict[str, Any]] = lambda _: {}
+
+
+class Session(zarr.abc.store.Store):
+    """A store as that of a session of icechunk: asynchronous, bound to one event loop, without synchronous methods."""
+
+    def __init__(self) -> None:
+        super().__init__(read_only=False)
+        self._values: dict[str, Any] = {}
+        self._loop: Any = None
+
+    async def _turn(self) -> None:
+        await asyncio.sleep(0)
+        self._loop = self._loop or asyncio.get_running_loop()
+        assert self._loop is asyncio.get_running_loop(), "a session is used on one loop"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Session) and other._values == self._values
+
+    supports_writes = supports_deletes = supports_listing = True
+    supports_partial_writes = False
+
+    async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+        await self._turn()
+        return await MemoryStore(self._values).get(key, prototype, byte_range)
+
+    async def get_partial_values(self, prototype: Any, key_ranges: Any) -> Any:
+        return [await self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
+
+    async def exists(self, key: str) -> bool:
+        await self._turn()
+        return key in self._values
+
+    async def set(self, key: str, value: Any) -> None:
+        await self._turn()
+        self._values[key] = value
+
+    async def delete(self, key: str) -> None:
+        await self._turn()
+        self._values.pop(key, None)
+
+    async def list(self) -> Any:
+        for key in list(self._values):
+            yield key
+
+    async def list_prefix(self, prefix: str) -> Any:
+        async for key in MemoryStore(self._values).list_prefix(prefix):
+            yield key
+
+    async def list_dir(self, prefix: str) -> Any:
+        async for name in MemoryStore(self._values).list_dir(prefix):
+            yield name
+
+
+def archive(place: pathlib.Path) -> pathlib.Path:
+    path = place.parent / "a.zip"
+    with zipfile.ZipFile(path, "w") as written:
+        for file in sorted(place.rglob("*")):
+            written.write(file, file.relative_to(place))
+    return path
+
+
+def references(place: pathlib.Path) -> dict[str, Any]:
+    refs = {}
+    for file in filter(pathlib.Path.is_file, place.rglob("*")):
+        is_document = file.name.startswith(".z") or file.name == "zarr.json"
+        refs[str(file.relative_to(place))] = file.read_text() if is_document else [str(file)]
+    return {"version": 1, "refs": refs}
+
+
+def session(place: pathlib.Path) -> Any:
+    storage = icechunk.local_filesystem_storage(str(place / "repository"))
+    return icechunk.Repository.create(storage).writable_session("main").store
+
+
+def manifest(place: pathlib.Path) -> Any:
+    """A store of virtualizarr whose chunks are those of a directory."""
+    entries = {}
+    for index in np.ndindex(5, 3):
+        file = place / "a" / "c" / str(index[0]) / str(index[1])
+        entries[".".join(map(str, index))] = {"path": file.as_uri(), "offset": 0, "length": file.stat().st_size}
+    metadata = zarr.core.metadata.ArrayV3Metadata.from_dict(json.loads((place / "a" / "zarr.json").read_text()))
+    array = manifests.ManifestArray(metadata=metadata, chunkmanifest=manifests.ChunkManifest(entries))
+    group = manifests.ManifestGroup(arrays={"a": array}, attributes={})
+    registry = obspec_utils.registry.ObjectStoreRegistry({"file://": obstore.store.LocalStore()})
+    return manifests.ManifestStore(group, registry=registry)
+
+
+def name() -> str:
+    return uuid.uuid4().hex
+
+
+KINDS: dict[str, Kind] = {
+    "path": Kind(lambda p: str(p), is_native=True),
+    "URL": Kind(lambda p: p.as_uri(), is_native=True),
+    "Store": Kind(lambda _: zarr_rs.Store("memory://"), is_native=True),
+    "LocalStore": Kind(LocalStore, is_native=True),
+    "StorePath of a LocalStore": Kind(lambda p: StorePath(LocalStore(p), "g"), is_native=True),
+    "StorePath of memory": Kind(lambda _: StorePath(MemoryStore(), "g/h")),
+    "MemoryStore": Kind(lambda _: MemoryStore()),
+    "dict": Kind(lambda _: {}),
+    "ZipStore": Kind(lambda p: ZipStore(archive(p), mode="r"), is_native=True, is_written=False),
+    "new ZipStore": Kind(lambda p: ZipStore(p / "new.zip", mode="w")),
+    "WrapperStore of a LocalStore": Kind(lambda p: WrapperStore(LocalStore(p))),
+    "WrapperStore of memory": Kind(lambda _: WrapperStore(MemoryStore())),
+    "LoggingStore": Kind(lambda p: LoggingStore(LocalStore(p), log_level="CRITICAL")),
+    "store like a session": Kind(lambda _: Session()),
+    "ObjectStore of files": Kind(lambda p: ObjectStore(obstore.store.LocalStore(p)), is_native=True, is_written=False),
+    "ObjectStore of memory": Kind(lambda _: ObjectStore(obstore.store.MemoryStore())),
+    "FsspecStore of memory": Kind(lambda _: FsspecStore.from_url(f"memory://{name()}")),
+    "FsspecStore of files": Kind(
+        lambda p: FsspecStore.from_url(f"file://{p}", storage_options={"auto_mkdir": True}), is_written=False, is_native=True
+    ),
+    "mapper of memory": Kind(lambda _: fsspec.get_mapper(f"memory://{name()}")),
+    "mapper of files": Kind(lambda p: fsspec.get_mapper(str(p)), is_native=True),
+    "UPath of memory": Kind(lambda _: upath.UPath(f"memory://{name()}")),
+    "UPath of files": Kind(lambda p: upath.UPath(p), is_native=True),
+    "references": Kind(
+        lambda _: "reference://", is_written=False, options=lambda p: {"fo": references(p), "remote_protocol": "file"}
+    ),
+    "cache": Kind(lambda p: f"simplecache::file://{p}", is_written=False),
+    "archive of fsspec": Kind(lambda p: f"zip://::file://{archive(p)}", is_written=False),
+}
+if HAS_SESSIONS:
+    KINDS["icechunk"] = Kind(session, formats=(3,))
+    KINDS["virtualizarr"] = Kind(manifest, is_written=False, formats=(3,))
+
+CASES = [(kind, zarr_format) for kind, of in KINDS.items() for zarr_format in of.formats]
+
+
+def written(location: Any, zarr_format: Any, **options: Any) -> None:
+    """Writes a dataset of two arrays with the API of this package."""
+    group = zarr_rs.create_group(location, zarr_format=zarr_format, attributes={"title": "t"}, **options)
+    for array, values in (("a", EXPECTED), ("x", np.arange(8))):
+        names = ("y", "x")[2 - values.ndim :]
+        attributes = {"_ARRAY_DIMENSIONS": names} if zarr_format == 2 else {}
+        made = group.create_array(
+            array,
+            shape=values.shape,
+            chunks=(2, 3)[2 - values.ndim :],
+            dtype=values.dtype,
+            dimension_names=names if zarr_format == 3 else None,
+            attributes=attributes,
+        )
+        made[...] = values
+
+
+def stored(kind: Kind, place: pathlib.Path, zarr_format: Any) -> tuple[Any, dict[str, Any]]:
+    """Returns the location of a kind with the data in it, and its options."""
+    if not kind.is_written:
+        written(place, zarr_format)
+    location = kind.make(place)
+    options = kind.options(place)
+    if kind.is_written:
+        written(location, zarr_format)
+    return location, {"storage_options": options} if options else {}
+
+
+@pytest.mark.parametrize(("kind", "zarr_format"), CASES)
+def test_a_store_of_any_kind_is_read_and_written_everywhere(kind: str, zarr_format: Any, tmp_path: pathlib.Path) -> None:
+    of, place = KINDS[kind], tmp_path / "data"
+    place.mkdir()
+    location, options = stored(of, place, zarr_format)
+
+    # The API of this package.
+    group = zarr_rs.open_group(location, zarr_format=zarr_format, **options)
+    assert (group.store.storage() not in stores._foreign.values()) == of.is_native
+    assert group.read_only and group.zarr_format == zarr_format
+    if kind != "virtualizarr":
+        assert sorted(group) == ["a", "x"] and group.attrs["title"] == "t"
+    for path in ("a", "/a"):
+        np.testing.assert_array_equal(zarr_rs.open_array(location, path, **options)[1::2, ::3], EXPECTED[1::2, ::3])
+    array = zarr_rs.open_array(location, "a", **options)
+    assert array[8, 7] == 71 and array.vindex[[0, 8], [1, 7]].tolist() == [1, 71]
+    with pytest.raises(PermissionError):
+        array[0, 0] = 1
+    if kind != "virtualizarr":  # it answers with the root for any path
+        with pytest.raises(FileNotFoundError):
+            zarr_rs.open(location, "none", **options)
+
+    # The engine of xarray.
+    dataset = xr.open_dataset(location, engine="zarr_rs", mask_and_scale=False, **options)
+    np.testing.assert_array_equal(dataset["a"].values, EXPECTED)
+
+    # The pipeline, where zarr-python opens the location.
+    store = group.store.wrapped or group.store
+    below = location.path if isinstance(location, StorePath) else ""
+    # zarr-python cannot make a view of every store that only reads.
+    mode = "r+" if isinstance(store, Session | ZipStore) and not store.read_only else "r"
+    with no_fallback():
+        np.testing.assert_array_equal(ours(store, path=f"{below}/a", mode=mode)[2:7], EXPECTED[2:7])
+    if isinstance(store, ZipStore):
+        store.close()
+
+
+@pytest.mark.parametrize("kind", [kind for kind, of in KINDS.items() if of.is_written and kind != "new ZipStore"])
+def test_a_store_of_any_kind_is_changed(kind: str, tmp_path: pathlib.Path) -> None:
+    location = KINDS[kind].make(tmp_path)
+    written(location, 3)
+    array = zarr_rs.open_array(location, "a", mode="r+")
+    array[0, 1] = -1
+    array.append(np.ones((2, 8), "i4"))
+    array.attrs["units"] = "K"
+    again = zarr_rs.open_array(location, "a")
+    assert (again.shape, again[0, 1], again[10, 0], again.attrs["units"]) == ((11, 8), -1, 1, "K")
+    group = zarr_rs.open_group(location, mode="r+")
+    with pytest.raises(FileExistsError):
+        group.create_array("a", shape=(1,), dtype="i4")
+    group.consolidate()
+    group.create_array("b/c", shape=(1,), dtype="i4")
+    del group["x"]
+    assert sorted(zarr_rs.open_group(location)) == ["a", "b"]
+    copied: dict[str, Any] = {}
+    zarr_rs.copy(group, copied)
+    np.testing.assert_array_equal(zarr_rs.open_array(copied, "a")[:], again[:])
+    if kind != "icechunk":  # it refuses keys that are not of documents or chunks
+        assert zarr_rs.sync(group, copied).unchanged[0] > 0
+        zarr_rs.copy(array, location, "d", chunks=(4, 4))
+        np.testing.assert_array_equal(zarr_rs.open_array(location, "d")[:], again[:])
+
+
+class Broken(WrapperStore[Any]):
+    """A store that fails for chunks."""
+
+    class Fire(Exception):
+        pass
+
+    async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+        if "c/" in key:
+            raise self.Fire("the disk burns")
+        return await super().get(key, *arguments, **options)
+
+    async def set(self, key: str, value: Any) -> None:
+        if "c/" in key:
+            raise self.Fire("the disk burns")
+        await super().set(key, value)
+
+
+def test_an_exception_of_the_store_is_raised_with_its_place() -> None:
+    memory = MemoryStore()
+    written(memory, 3)
+    store = Broken(memory)
+    calls: dict[str, Callable[[], Any]] = {
+        "read": lambda: zarr_rs.open_array(store, "a")[3, 4],
+        "write": lambda: zarr_rs.open_array(store, "a", mode="r+").__setitem__(slice(2, 4), 1),
+        "xarray": lambda: xr.open_dataset(store, engine="zarr_rs", drop_variables="x")["a"][3, 4].values,
+        "pipeline": lambda: ours(store, path="a", mode="r")[3, 4],
+    }
+    for call in calls.values():
+        with pytest.raises(Broken.Fire, match="the disk burns") as raised:
+            call()
+        notes = "\n".join(raised.value.__notes__)
+        assert 'array "/a"' in notes and "chunk [1, " in notes and 'key "a/c/1/' in notes
+        assert f"wrapping-memory://{id(memory._store_dict)}" in notes or call is calls["pipeline"]
+
+
+def test_names_and_passwords_are_not_shown() -> None:
+    class Secret(MemoryStore):
+        def __str__(self) -> str:
+            return "<Secret(https://me:word@host/a?sig=token b)>"
+
+    assert str(zarr_rs.Store.wrap(Secret())) == "<Secret(https://host/a b)>"
+    with pytest.raises(FileNotFoundError) as raised:
+        zarr_rs.open(Secret())
+    assert "https://host/a" in str(raised.value) and "word" not in str(raised.value) and "sig" not in str(raised.value)
+
+
+def test_a_call_that_would_block_the_loop_of_its_store_is_refused() -> None:
+    store = Session()
+    written(store, 3)
+    array = zarr_rs.open_array(store, "a")
+    other: dict[str, Any] = {}
+    calls: list[Callable[[], Any]] = [
+        lambda: zarr_rs.open_array(store, "a"),
+        lambda: array[:],
+        lambda: zarr_rs.copy(array, other),
+        lambda: zarr_rs.sync(array, other),
+    ]
+
+    async def work() -> Any:
+        for call in calls:
+            with pytest.raises(RuntimeError, match="runs the store's event loop: use read_async"):
+                call()
+        opened = await zarr_rs.open_async(store, "a")
+        wrapped = zarr_rs.Store.wrap(store)
+        assert await wrapped.get("none") is None and await wrapped.exists("a/zarr.json")
+        return await opened.read_async()
+
+    np.testing.assert_array_equal(sync(work(), timeout=60), EXPECTED)
+
+    async def elsewhere() -> Any:
+        return zarr_rs.open_array(store, "a")[:]
+
+    np.testing.assert_array_equal(asyncio.run(elsewhere()), EXPECTED)
+
+
+def test_a_store_that_is_read_only_stays_so() -> None:
+    memory = MemoryStore()
+    written(memory, 3)
+    for store in (memory, WrapperStore(memory)):
+        wrapped = zarr_rs.Store.wrap(store, read_only=True)
+        assert wrapped.read_only and not zarr_rs.Store.wrap(store).read_only
+        with pytest.raises(ValueError, match="read-only"):
+            zarr_rs.create_group(wrapped, "b")
+    closed = MemoryStore(memory._store_dict, read_only=True)
+    for store in (closed, WrapperStore(closed), StorePath(closed)):
+        assert zarr_rs.open_array(store, "a")[8, 7] == 71
+        with pytest.raises(ValueError, match="read-only"):
+            zarr_rs.open_array(store, "a", mode="r+")
+        with pytest.raises(ValueError, match="read-only"):
+            zarr_rs.create_array(store, "b", shape=(1,), dtype="i4")
+
+
+class Slow(WrapperStore[Any]):
+    """A store whose chunks come when `go` is set."""
+
+    def __init__(self, store: Any) -> None:
+        super().__init__(store)
+        self.asked, self.cancelled = threading.Event(), threading.Event()
+        self.now = self.most = 0
+
+    async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+        if "c/" not in key:
+            return await super().get(key, *arguments, **options)
+        self.asked.set()
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+
+
+@pytest.mark.parametrize("call", ["read", "xarray"])
+def test_an_interrupt_cancels_the_requests_of_the_store(call: str) -> None:
+    memory = MemoryStore()
+    written(memory, 3)
+    store = Slow(memory)
+    array = zarr_rs.open_array(store, "a")
+    reads = {
+        "read": lambda: array[:],
+        "xarray": lambda: xr.open_dataset(store, engine="zarr_rs", drop_variables="x")["a"].load(),
+    }
+
+    def interrupt() -> None:
+        store.asked.wait(60)
+        os.kill(os.getpid(), 2)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        reads[call]()
+    thread.join()
+    assert store.cancelled.wait(10), "the store goes on"
+
+
+def test_requests_are_limited_and_bytes_are_not_copied() -> None:
+    class Counting(WrapperStore[Any]):
+        now = most = 0
+
+        async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+            self.now += 1
+            self.most = max(self.now, self.most)
+            await asyncio.sleep(0.002)
+            self.now -= 1
+            return await super().get(key, *arguments, **options)
+
+    memory = MemoryStore()
+    written(memory, 3)
+    store = Counting(memory)
+    with zarr.config.set({"async.concurrency": 4}):
+        array = zarr_rs.open_array(store, "a")
+    np.testing.assert_array_equal(array[:], EXPECTED)
+    assert 2 <= store.most <= 4
+    value = b"abcd"
+    assert stores._content(cpu.Buffer.from_bytes(value)) is value
+    assert stores._content(cpu.Buffer.from_bytes(value)[1:3]) == b"bc"
+    assert stores._content(cpu.Buffer.from_array_like(np.frombuffer(value, "u1")[::-1])) == b"dcba"
+
+
+@pytest.mark.parametrize("make", [dict, MemoryStore, lambda: WrapperStore(MemoryStore()), Session])
+def test_threads_that_write_one_chunk_lose_nothing(make: Callable[[], Any]) -> None:
+    location = make()
+    zarr_rs.create_array(location, shape=(24,), chunks=(24,), dtype="i4")[:] = -1
+
+    def write(i: int) -> None:
+        zarr_rs.open_array(location, mode="r+")[i] = i
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(24)))
+    assert zarr_rs.open_array(location)[:].tolist() == list(range(24))
+
+
+def test_a_wrapped_store_is_pickled_as_its_store(tmp_path: pathlib.Path) -> None:
+    memory = MemoryStore()
+    written(memory, 3)
+    array = zarr_rs.open_array(memory, "a")
+    again = pickle.loads(pickle.dumps(array))
+    np.testing.assert_array_equal(again[:], EXPECTED)
+    assert again.store == array.store and again.store.wrapped == memory
+    assert zarr_rs.Store.wrap(memory) == zarr_rs.Store.wrap(memory) != zarr_rs.Store.wrap(MemoryStore())
+    assert zarr_rs.Store.wrap(LocalStore(tmp_path)) == zarr_rs.Store(tmp_path)
+    with pytest.raises(NotImplementedError, match="cannot join a copy"):
+        zarr_rs.copy(array, memory, "b", join="job")
+
+
+def test_an_object_of_another_type_is_refused_by_name(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.json").write_text('{"version": 1, "refs": {}}')
+    for location, message in (
+        (7, "cannot open an object of type int"),
+        ({"zarr.json": b"{}"}, "the value of 'zarr.json' is of type bytes"),
+        (tmp_path / "a.json", "kerchunk reference file: open it as reference://"),
+        ("nonsense://a", "unknown scheme 'nonsense'"),
+    ):
+        with pytest.raises(NotImplementedError, match=message):
+            zarr_rs.open(location)  # type: ignore[arg-type]
+    for given in ({"anonymous": True}, {"storage_options": {"anon": True}}):
+        with pytest.raises(TypeError, match="the store is given, so it takes no anon"):
+            zarr_rs.open(MemoryStore(), **given)
