@@ -18,10 +18,11 @@ import counting
 import numpy as np
 import pytest
 import zarr
+import zarr_rs
 from conftest import no_fallback, ours, own
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore
-from zarr_rs import pipeline, places
+from zarr_rs import pipeline, places, stores
 
 obstore = pytest.importorskip("obstore.store")
 fsspec = pytest.importorskip("fsspec")
@@ -486,3 +487,37 @@ def test_gcsfs_is_recognised_with_the_key_of_an_account_or_without_any() -> None
 def test_an_expired_time_is_no_option() -> None:
     """Options of fsspec about listings say nothing about the place."""
     assert place(s3fs(ENDPOINT, "bucket", listings_expiry_time=datetime.timedelta(1).total_seconds())) is not None
+
+
+def test_a_url_with_the_options_of_s3fs_is_read_and_written_by_the_client(endpoint: str, bucket: str) -> None:
+    expected, url = np.arange(9), f"s3://{bucket}/a/b"
+    given: dict[str, Any] = {"endpoint_url": endpoint, "client_kwargs": {"region_name": "us-east-1"}} | NAMES
+    encrypted = given | {"s3_additional_kwargs": {"ServerSideEncryption": "AES256"}}
+    array = zarr_rs.create_array(url, shape=(9,), chunks=(2,), dtype="i4", storage_options=encrypted)
+    array[:] = expected
+    assert array.store.wrapped is None and "the-secret" not in repr(array)
+    boto3 = pytest.importorskip("boto3")
+    names = {"aws_access_key_id": "the-id", "aws_secret_access_key": "the-secret", "region_name": "us-east-1"}
+    client = boto3.client("s3", endpoint_url=endpoint, **names)
+    assert client.head_object(Bucket=bucket, Key="a/b/c/0")["ServerSideEncryption"] == "AES256"
+    np.testing.assert_array_equal(zarr_rs.open_array(url, storage_options=given)[:], expected)
+    # What only s3fs can do is done by s3fs.
+    private = given | {"s3_additional_kwargs": {"ACL": "private"}}
+    array = zarr_rs.open_array(url, mode="r+", storage_options=private)
+    array[:] = expected + 1
+    assert isinstance(array.store.wrapped, FsspecStore)
+    np.testing.assert_array_equal(zarr_rs.open_array(url, storage_options=given)[:], expected + 1)
+
+
+@pytest.mark.parametrize("make", [s3, s3fs])
+def test_a_store_on_a_bucket_is_opened_by_the_client(make: Callable[..., Any], endpoint: str, bucket: str) -> None:
+    store = make(endpoint, bucket)
+    zarr_rs.create_group(store).create_array("a", shape=(9,), chunks=(2,), dtype="i4")[:] = 1
+    array = zarr_rs.open_array(store, "a", mode="r+")
+    assert array.store.storage() not in stores._foreign.values()
+    array[3] = 7
+    again = pickle.loads(pickle.dumps(array))
+    assert str(again.store) == str(array.store) and again[:5].tolist() == [1, 1, 1, 7, 1]
+    assert again.store.storage() not in stores._foreign.values()
+    refused = make(endpoint, bucket, **({"version_aware": True} if make is s3fs else {"retry_config": {"max_retries": 2}}))
+    assert zarr_rs.open_group(refused).store.storage() in stores._foreign.values()
