@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable
 from typing import Any
 
+import dask.array as da
 import fsspec
 import numpy as np
 import obstore.store
@@ -24,6 +25,7 @@ import upath
 import xarray as xr
 import zarr
 import zarr_rs
+import zarr_rs.dask
 from conftest import no_fallback, ours
 from zarr.core.buffer import cpu
 from zarr.core.sync import sync
@@ -313,6 +315,51 @@ def test_an_exception_of_the_store_is_raised_with_its_place() -> None:
         notes = "\n".join(raised.value.__notes__)
         assert 'array "/a"' in notes and "chunk [1, " in notes and 'key "a/c/1/' in notes
         assert f"wrapping-memory://{id(memory._store_dict)}" in notes or call is calls["pipeline"]
+
+
+def test_metadata_that_a_store_cannot_read_closes_the_group() -> None:
+    class Failing(WrapperStore[Any]):
+        async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+            if key == "a/zarr.json":
+                raise Broken.Fire("the disk burns")
+            return await super().get(key, *arguments, **options)
+
+    memory = MemoryStore()
+    written(memory, 3)
+    store = Failing(memory)
+    for call in (
+        lambda: zarr_rs.open_group(store).arrays(),
+        lambda: zarr_rs.open_group(store)["a"],
+        lambda: xr.open_dataset(store, engine="zarr_rs"),
+    ):
+        with pytest.raises(Broken.Fire, match="the disk burns"):
+            call()
+
+
+def test_a_key_error_means_that_there_is_no_object() -> None:
+    class Mapping(WrapperStore[Any]):
+        async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+            found = await super().get(key, *arguments, **options)
+            if found is None:
+                raise KeyError(key)
+            return found
+
+    store = Mapping(MemoryStore())
+    zarr_rs.create_array(store, shape=(4,), chunks=(2,), dtype="i4", fill_value=9)[2:] = 1
+    assert zarr_rs.open_array(store)[:].tolist() == [9, 9, 1, 1]
+    with pytest.raises(FileNotFoundError, match="there is no"):
+        zarr_rs.open(store, "none")
+
+
+@pytest.mark.parametrize("make", [dict, lambda: WrapperStore(MemoryStore())])
+def test_dask_reads_and_writes_a_store(make: Callable[[], Any]) -> None:
+    location = make()
+    values = da.from_array(EXPECTED, chunks=(4, 5))
+    made = zarr_rs.dask.create(values, location, "a", chunks=(3, 4))
+    zarr_rs.dask.store(values, made)
+    read = zarr_rs.dask.from_array(location, "a")
+    assert read.name == zarr_rs.dask.from_array(zarr_rs.open_array(location, "a")).name
+    np.testing.assert_array_equal(read.compute(), EXPECTED)
 
 
 def test_names_and_passwords_are_not_shown() -> None:

@@ -24,7 +24,7 @@ import zarr_rs
 from conftest import no_fallback, ours, own
 from zarr.abc.store import RangeByteRequest
 from zarr.core.buffer import Buffer, cpu, default_buffer_prototype
-from zarr.storage import LocalStore
+from zarr.storage import LocalStore, MemoryStore, WrapperStore
 from zarr.testing.store import StoreTests
 
 SECRET = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
@@ -124,6 +124,32 @@ class TestS3(Common):
             return sum(value is not None for value in found)
 
         assert asyncio.run(work()) == 20
+
+
+class OfMemory(zarr_rs.Store):
+    """A store of zarr-python by its own calls."""
+
+    def __init__(self, values: dict[str, Any], *, read_only: bool = False) -> None:
+        wrapped = WrapperStore(MemoryStore(values))
+        self.__setstate__({"wrapped": wrapped, "node": "", "read_only": read_only})
+
+
+class TestWrapped(Common):
+    store_cls = OfMemory
+
+    async def set(self, store: zarr_rs.Store, key: str, value: Buffer) -> None:
+        assert store.wrapped is not None
+        await store.wrapped.set(key, value)
+
+    async def get(self, store: zarr_rs.Store, key: str) -> Buffer:
+        assert store.wrapped is not None
+        found = await store.wrapped.get(key, default_buffer_prototype())
+        assert found is not None
+        return found
+
+    @pytest.fixture
+    def store_kwargs(self) -> dict[str, Any]:
+        return {"values": {}}
 
 
 def written(place: Any) -> np.ndarray[Any, Any]:

@@ -80,6 +80,8 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         for name, handle in self._handle.members():
             if isinstance(handle, ZarrError):
                 yield name, handle
+            elif isinstance(handle, BaseException):
+                raise handle  # of a store of another package
             else:
                 yield name, node(self._store, handle, writable=self._writable)._diagnosed()
 

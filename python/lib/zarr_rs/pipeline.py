@@ -48,7 +48,7 @@ class _Handles:
     """What a pipeline opened in this process, each with the key that it was opened for."""
 
     array: tuple[object, Storage, Array] | None = None
-    foreign: tuple[object, Store, Storage] | None = None
+    foreign: Storage | None = None
     #: A place where the engine's own client cannot do what the store does.
     refused: Place | None = None
 
@@ -253,7 +253,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                     document_of(self._metadata),
                     self._metadata.zarr_format,
                     write_empty_chunks=write_empty,
-                    is_foreign=self._handles.foreign is not None and self._handles.foreign[2] is storage,
+                    is_foreign=self._handles.foreign is storage,
                     inner_order=inner_order_of(self._metadata),
                     threads=config.get("threading.max_workers"),
                 )
@@ -283,12 +283,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                 self._handles.refused = place
             elif source.storage.can_write or not writes:
                 return source.storage, source
-        loop = asyncio.get_running_loop()
-        key = (id(store), id(loop))
-        known = self._handles.foreign
-        if known is None or known[0] != key:
-            known = self._handles.foreign = (key, store, stores.foreign(store, loop))
-        return known[2], None
+        self._handles.foreign = stores.foreign(store, asyncio.get_running_loop())
+        return self._handles.foreign, None
 
 
 def _forget_parent() -> None:

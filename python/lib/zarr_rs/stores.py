@@ -159,17 +159,15 @@ def foreign(store: Store, loop: asyncio.AbstractEventLoop | None = None) -> Stor
     loop are the same, and so are those of one `dict` in memory: writers in threads lose no updates of each other.
     """
     can_write = store.supports_writes and not store.read_only
-    helper: _InMemory | _OnLoop
-    key: tuple[int, ...]
     if type(store) is MemoryStore:
-        key, helper = (id(store._store_dict), can_write), _InMemory(store)
+        key: tuple[int, ...] = (id(store._store_dict), can_write)
     else:
         loop = loop or _get_loop()
-        key, helper = (id(store), id(loop)), _OnLoop(store, loop)
+        key = (id(store), id(loop))
     storage = _foreign.get(key)
     if storage is None:
         made = Storage.foreign(
-            helper,
+            _InMemory(store) if type(store) is MemoryStore else _OnLoop(store, loop or _get_loop()),
             shown(store),
             in_flight=config.get("async.concurrency") or 1,
             can_list=store.supports_listing,
