@@ -26,7 +26,7 @@ import xarray as xr
 import zarr
 import zarr_rs
 import zarr_rs.dask
-from conftest import no_fallback, ours
+from conftest import OURS, no_fallback, ours, pipeline
 from zarr.core.buffer import cpu
 from zarr.core.sync import sync
 from zarr.storage import (
@@ -362,6 +362,19 @@ def test_dask_reads_and_writes_a_store(make: Callable[[], Any]) -> None:
     np.testing.assert_array_equal(read.compute(), EXPECTED)
 
 
+@pytest.mark.parametrize("make", [MemoryStore, Session, lambda: zarr_rs.Store.wrap(Session())])
+def test_xarray_writes_with_the_pipeline(make: Callable[[], Any]) -> None:
+    store = make()
+    dataset = xr.Dataset({"a": (("y", "x"), EXPECTED)}, {"x": np.arange(8)})
+    with pipeline(OURS), no_fallback():
+        dataset.to_zarr(store, encoding={"a": {"chunks": (2, 3)}}, consolidated=False)
+        part = dataset[["a"]].isel(y=slice(3, 6)).drop_vars("x") * 0 - 1
+        part.to_zarr(store, region={"y": slice(3, 6)}, safe_chunks=False, consolidated=False)
+    expected = EXPECTED.copy()
+    expected[3:6] = -1
+    np.testing.assert_array_equal(xr.open_dataset(store, engine="zarr_rs")["a"], expected)
+
+
 def test_names_and_passwords_are_not_shown() -> None:
     class Secret(MemoryStore):
         def __str__(self) -> str:
@@ -420,15 +433,15 @@ def test_a_store_that_is_read_only_stays_so() -> None:
 
 
 class Slow(WrapperStore[Any]):
-    """A store whose chunks come when `go` is set."""
+    """A store that does not answer for keys with `held` in them."""
 
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Any, held: str) -> None:
         super().__init__(store)
+        self.held = held
         self.asked, self.cancelled = threading.Event(), threading.Event()
-        self.now = self.most = 0
 
     async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
-        if "c/" not in key:
+        if self.held not in key:
             return await super().get(key, *arguments, **options)
         self.asked.set()
         try:
@@ -438,14 +451,15 @@ class Slow(WrapperStore[Any]):
             raise
 
 
-@pytest.mark.parametrize("call", ["read", "xarray"])
+@pytest.mark.parametrize("call", ["open", "read", "xarray", "copy"])
 def test_an_interrupt_cancels_the_requests_of_the_store(call: str) -> None:
     memory = MemoryStore()
     written(memory, 3)
-    store = Slow(memory)
-    array = zarr_rs.open_array(store, "a")
-    reads = {
-        "read": lambda: array[:],
+    store = Slow(memory, "zarr.json" if call == "open" else "c/")
+    reads: dict[str, Callable[[], Any]] = {
+        "open": lambda: zarr_rs.open(store),
+        "read": lambda: zarr_rs.open_array(store, "a")[:],
+        "copy": lambda: zarr_rs.copy(store, {}),
         "xarray": lambda: xr.open_dataset(store, engine="zarr_rs", drop_variables="x")["a"].load(),
     }
 

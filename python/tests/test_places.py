@@ -17,6 +17,7 @@ from typing import Any
 import counting
 import numpy as np
 import pytest
+import upath
 import zarr
 import zarr_rs
 from conftest import no_fallback, ours, own
@@ -501,6 +502,8 @@ def test_a_url_with_the_options_of_s3fs_is_read_and_written_by_the_client(endpoi
     client = boto3.client("s3", endpoint_url=endpoint, **names)
     assert client.head_object(Bucket=bucket, Key="a/b/c/0")["ServerSideEncryption"] == "AES256"
     np.testing.assert_array_equal(zarr_rs.open_array(url, storage_options=given)[:], expected)
+    named = upath.UPath(url, **given)
+    np.testing.assert_array_equal(zarr_rs.open_array(named)[:], expected)
     # What only s3fs can do is done by s3fs.
     private = given | {"s3_additional_kwargs": {"ACL": "private"}}
     array = zarr_rs.open_array(url, mode="r+", storage_options=private)
@@ -519,5 +522,7 @@ def test_a_store_on_a_bucket_is_opened_by_the_client(make: Callable[..., Any], e
     again = pickle.loads(pickle.dumps(array))
     assert str(again.store) == str(array.store) and again[:5].tolist() == [1, 1, 1, 7, 1]
     assert again.store.storage() not in stores._foreign.values()
+    array = pickle.loads(pickle.dumps(ours(zarr_rs.Store.wrap(store, node="a"), path="a", mode="r")))
+    assert array[:5].tolist() == [1, 1, 1, 7, 1] and array.store_path.store.storage() not in stores._foreign.values()
     refused = make(endpoint, bucket, **({"version_aware": True} if make is s3fs else {"retry_config": {"max_retries": 2}}))
     assert zarr_rs.open_group(refused).store.storage() in stores._foreign.values()

@@ -269,6 +269,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
     ) -> tuple[Storage, Source | None]:
         """Returns the storage of a store, which may make the store's own calls, and its source if it is recognised."""
         if type(store) is OwnStore:
+            await store._ensure_open()
             return store.storage(), None
         if places.is_directory(store):
             storage = stores.directory(store.root, create=not store.read_only)

@@ -234,15 +234,16 @@ class Store(zarr.abc.store.Store):
 
     @property
     def supports_writes(self) -> bool:
-        return self.storage().can_write
+        # A client cannot be compared with a store on the event loop, where zarr-python asks this.
+        return self.storage().can_write if self._wrapped is None else self._wrapped.supports_writes
 
     @property
     def supports_deletes(self) -> bool:
-        return self.storage().can_write
+        return self.storage().can_write if self._wrapped is None else self._wrapped.supports_deletes
 
     @property
     def supports_listing(self) -> bool:
-        return self.storage().can_list
+        return self.storage().can_list if self._wrapped is None else self._wrapped.supports_listing
 
     @property
     def supports_partial_writes(self) -> Any:
