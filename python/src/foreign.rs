@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use futures_channel::oneshot::{Receiver, Sender, channel};
@@ -26,7 +26,7 @@ const MOST_VERSIONS: usize = 1 << 16;
 
 /// A store whose requests are methods of a Python object: `get`, `size`, `put`, `delete`, `list_prefix`, `list_dir` and
 /// `delete_prefix`. Each takes a [`Reply`] as its last argument and returns at once; the reply may be given later and on
-/// any thread. A method returns `None`, or what is called to cancel the request.
+/// any thread.
 ///
 /// Such a store has no versions. Conditions of writes hold among the calls of this process: each write gives its key a
 /// new version.
@@ -41,9 +41,9 @@ type Answered = PyResult<Py<PyAny>>;
 
 /// The place where a request of a Python store leaves its result. A reply that is dropped without a result is an error.
 #[pyclass(frozen, module = "zarr_rs._native")]
-#[derive(Debug)]
 pub(crate) struct Reply {
     sender: Mutex<Option<Sender<Answered>>>,
+    caller: Arc<Mutex<Caller>>,
     /// Whether the caller goes on with other work until the reply is given. Otherwise its thread is blocked.
     #[pyo3(get)]
     is_awaited: bool,
@@ -60,6 +60,17 @@ impl Reply {
     fn failed(&self, raised: Bound<'_, PyAny>) {
         self.give(Err(PyErr::from_value(raised)));
     }
+
+    /// Sets what is called if the caller gives up. If it has given up, this is called at once.
+    fn cancel_with(&self, py: Python<'_>, cancel: Py<PyAny>) -> PyResult<()> {
+        let mut caller = unpoisoned(self.caller.lock());
+        if let Caller::Waits(place) = &mut *caller {
+            *place = Some(cancel);
+            return Ok(());
+        }
+        drop(caller);
+        cancel.call0(py).map(drop)
+    }
 }
 
 impl Reply {
@@ -70,6 +81,14 @@ impl Reply {
             let _ = sender.send(answered);
         }
     }
+}
+
+/// The caller of a request.
+enum Caller {
+    /// It waits, and this cancels the request.
+    Waits(Option<Py<PyAny>>),
+    /// It has the reply, or has given up.
+    Gone,
 }
 
 impl Foreign {
@@ -98,11 +117,12 @@ impl Foreign {
         &self,
         call: impl for<'py> FnOnce(&Bound<'py, PyAny>, Reply) -> PyResult<Bound<'py, PyAny>>,
     ) -> StoreResult<Begun> {
-        let (sender, receiver) = channel();
-        let reply = Reply { sender: Mutex::new(Some(sender)), is_awaited: is_awaited() };
-        let cancel =
-            Python::attach(|py| call(self.helper.bind(py), reply).map(Bound::unbind)).map_err(failed)?;
-        Ok(Begun { receiver, cancel: Some(cancel) })
+        let ((sender, receiver), caller) = (channel(), Arc::new(Mutex::new(Caller::Waits(None))));
+        let begun = Begun { receiver, caller: caller.clone() };
+        let reply = Reply { sender: Mutex::new(Some(sender)), caller, is_awaited: is_awaited() };
+        // A signal handler may raise an exception when the request has begun already.
+        Python::attach(|py| call(self.helper.bind(py), reply).map(drop)).map_err(failed)?;
+        Ok(begun)
     }
 
     async fn read(&self, read: Read<'_>) -> StoreResult<Answer> {
@@ -200,7 +220,7 @@ impl Foreign {
         deleted.map(|()| Answer::Done)
     }
 
-    fn versions(&self) -> std::sync::MutexGuard<'_, Versions> {
+    fn versions(&self) -> MutexGuard<'_, Versions> {
         unpoisoned(self.versions.lock())
     }
 
@@ -353,8 +373,7 @@ fn check_length(range: ByteRange, value: &Bytes) -> StoreResult<()> {
 /// A request that has begun. It is cancelled if it is dropped before the reply.
 struct Begun {
     receiver: Receiver<Answered>,
-    /// `None` if there is nothing to cancel any more.
-    cancel: Option<Py<PyAny>>,
+    caller: Arc<Mutex<Caller>>,
 }
 
 impl Begun {
@@ -363,19 +382,26 @@ impl Begun {
         let dropped = || Err(PyRuntimeError::new_err("the event loop ended before the store answered"));
         let answered = (&mut self.receiver).await.unwrap_or_else(|_| dropped());
         Python::attach(|py| {
-            self.cancel = None;
+            drop(self.gone());
             answered.and_then(|value| convert(value.bind(py)))
         })
         .map_err(failed)
+    }
+
+    /// Notes that nobody waits any more, and returns what cancels the request.
+    fn gone(&self) -> Option<Py<PyAny>> {
+        match std::mem::replace(&mut *unpoisoned(self.caller.lock()), Caller::Gone) {
+            Caller::Waits(cancel) => cancel,
+            Caller::Gone => None,
+        }
     }
 }
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        if let Some(cancel) = self.cancel.take() {
+        if let Some(cancel) = self.gone() {
             // An interpreter that ends, or a closed event loop, has cancelled all requests.
-            let _ =
-                Python::try_attach(|py| if cancel.is_none(py) { Ok(()) } else { cancel.call0(py).map(drop) });
+            let _ = Python::try_attach(|py| cancel.call0(py).map(drop));
         }
     }
 }

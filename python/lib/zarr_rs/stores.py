@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import re
@@ -256,7 +257,7 @@ class _InMemory:
 
 
 class _OnLoop:
-    """The requests of any other store, as coroutines on its event loop. The result of each call cancels it."""
+    """The requests of any other store, as coroutines on its event loop."""
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
@@ -264,36 +265,37 @@ class _OnLoop:
         self._prototype = default_buffer_prototype()
         self._opening = asyncio.Lock()
 
-    def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> Callable[[], object]:
-        return self._start(reply, self._get, key, ranges)
+    def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> None:
+        self._start(reply, self._get, key, ranges)
 
-    def size(self, key: str, reply: Reply) -> Callable[[], object]:
-        return self._start(reply, self._size, key)
+    def size(self, key: str, reply: Reply) -> None:
+        self._start(reply, self._size, key)
 
-    def put(self, key: str, value: bytes, create: bool, reply: Reply) -> Callable[[], object]:
-        return self._start(reply, self._put, key, value, create)
+    def put(self, key: str, value: bytes, create: bool, reply: Reply) -> None:
+        self._start(reply, self._put, key, value, create)
 
-    def delete(self, key: str, reply: Reply) -> Callable[[], object]:
-        return self._start(reply, self._store.delete, key)
+    def delete(self, key: str, reply: Reply) -> None:
+        self._start(reply, self._store.delete, key)
 
-    def list_prefix(self, prefix: str, reply: Reply) -> Callable[[], object]:
-        return self._start(reply, self._list, prefix)
+    def list_prefix(self, prefix: str, reply: Reply) -> None:
+        self._start(reply, self._list, prefix)
 
-    def list_dir(self, prefix: str, reply: Reply) -> Callable[[], object]:
-        return self._start(reply, self._list_dir, prefix)
+    def list_dir(self, prefix: str, reply: Reply) -> None:
+        self._start(reply, self._list_dir, prefix)
 
-    def delete_prefix(self, prefix: str, reply: Reply) -> Callable[[], object]:
-        return self._start(reply, self._store.delete_dir, prefix.rstrip("/"))
+    def delete_prefix(self, prefix: str, reply: Reply) -> None:
+        self._start(reply, self._store.delete_dir, prefix.rstrip("/"))
 
-    def _start(
-        self, reply: Reply, work: Callable[..., Coroutine[Any, Any, object]], *arguments: Any
-    ) -> Callable[[], object]:
+    def _start(self, reply: Reply, work: Callable[..., Coroutine[Any, Any, object]], *arguments: Any) -> None:
         if not reply.is_awaited:
             check_caller(self._loop)
-        return asyncio.run_coroutine_threadsafe(self._answer(reply, work, *arguments), self._loop).cancel
+        asyncio.run_coroutine_threadsafe(self._answer(reply, work, *arguments), self._loop)
 
     async def _answer(self, reply: Reply, work: Callable[..., Coroutine[Any, Any, object]], *arguments: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
         try:
+            reply.cancel_with(functools.partial(self._loop.call_soon_threadsafe, task.cancel))
             if not self._store._is_open:
                 async with self._opening:
                     await self._store._ensure_open()
