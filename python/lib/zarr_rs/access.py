@@ -58,6 +58,8 @@ def resolve(
         if _is_local(location.fs):
             # The mapping makes folders, which the store of zarr-python does not.
             return _of_path(location.root, {}, {}, mode), path
+        if not hasattr(FsspecStore, "from_mapper"):
+            raise UnsupportedError("a mapper of fsspec needs zarr-python 3.1")
         return _wrapped(FsspecStore.from_mapper(location, read_only=mode == "r"), path, mode), path
     if _is_universal(location):
         url, asked = str(location), dict(location.storage_options) | asked
