@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zarr_traits::lock::unpoisoned;
 use zarr_traits::store::{
-    Answer, Capabilities, Delete, Dir, Head, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page, Put,
-    PutMode, Read, ReadVersion, Store,
+    Answer, Capabilities, Delete, Dir, Drive, Head, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page,
+    Put, PutMode, Read, ReadVersion, Store,
 };
 use zarr_traits::{BoxFuture, ByteRange, Key, Prefix, StoreError, StoreErrorKind, StoreResult, Version};
 
@@ -92,17 +92,19 @@ enum Caller {
 }
 
 impl Foreign {
-    /// `location` is shown in messages, so it must not have secrets.
+    /// `location` is shown in messages, so it must not have secrets. `in_flight` is the largest number of requests at once,
+    /// or `None` for a store that answers while its methods are called.
     pub(crate) fn new(
         helper: Py<PyAny>,
         location: String,
-        in_flight: usize,
+        in_flight: Option<usize>,
         can_list: bool,
         can_write: bool,
     ) -> Self {
-        let mut capabilities = Capabilities::remote(in_flight, MERGE_GAP);
-        capabilities.suffix = true;
-        (capabilities.put_create, capabilities.put_if, capabilities.delete_if) = (true, true, true);
+        let mut capabilities = Capabilities::inline();
+        if let Some(in_flight) = in_flight {
+            capabilities.drive = Drive::remote(in_flight, MERGE_GAP);
+        }
         if !can_list {
             capabilities = capabilities.without_list();
         }

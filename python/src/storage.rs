@@ -54,13 +54,13 @@ impl Storage {
     }
 
     /// Uses a store that is written in Python, through the methods of `helper`. At most `in_flight` requests run at a
-    /// time. `location` is shown in messages.
+    /// time; `None` says that the methods answer at once. `location` is shown in messages.
     #[staticmethod]
     #[pyo3(signature = (helper, location, *, in_flight, can_list, can_write))]
     fn foreign(
         helper: Py<PyAny>,
         location: String,
-        in_flight: usize,
+        in_flight: Option<usize>,
         can_list: bool,
         can_write: bool,
     ) -> Self {

@@ -170,7 +170,7 @@ def foreign(store: Store, loop: asyncio.AbstractEventLoop | None = None) -> Stor
         made = Storage.foreign(
             _InMemory(store) if type(store) is MemoryStore else _OnLoop(store, loop or _get_loop()),
             shown(store),
-            in_flight=config.get("async.concurrency") or 1,
+            in_flight=None if type(store) is MemoryStore else config.get("async.concurrency") or 1,
             can_list=store.supports_listing,
             can_write=can_write,
         )
