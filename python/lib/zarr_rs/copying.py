@@ -228,7 +228,7 @@ def plan_copy(
     node = source if isinstance(source, Node) else open(source)
     positions = {} if select is None else _selected(node, select)
     settings = {
-        "name": f"{node.store}{node.path}",
+        "name": f"{node.store}{node.name}",
         "zarr_format": zarr_format,
         "chunks": _text(chunks),
         "shards": _text(shards),
@@ -241,7 +241,7 @@ def plan_copy(
         "dimensions": list(positions.items()) if isinstance(positions, dict) else [],
         "max_memory": max_memory,
     }
-    return CopyPlan(_native.plan_copy(storage(node.store, writable=False), node.path, settings))
+    return CopyPlan(_native.plan_copy(storage(node.store, writable=False), node.name, settings))
 
 
 def sync(
@@ -277,7 +277,7 @@ def sync(
     to = store_of(destination, {}, "r+").storage()
     from_ = storage(node.store, writable=False)
     with _bar(progress, None) as look:
-        found = _native.mirror(from_, node.path, to, path, delete, by_size, dry_run, force, look)
+        found = _native.mirror(from_, node.name, to, path, delete, by_size, dry_run, force, look)
     return Synced(**found)
 
 
@@ -288,7 +288,7 @@ def _selected(node: Array | Group, select: Any) -> list[Entry] | dict[str, Entry
             raise ArgumentError("select: a group is selected by the names of dimensions, {'time': slice(0, 24)}")
         entries = orthogonal(select, node.shape).entries
         return [_kept(entry) for entry in entries]
-    arrays = [node] if isinstance(node, Array) else node.arrays().values()
+    arrays = [node] if isinstance(node, Array) else list(node.array_values())
     lengths = {name: length for array in arrays for name, length in zip(array._dimensions, array.shape, strict=False)}
     selected = {}
     for name, key in select.items():
