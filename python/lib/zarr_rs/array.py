@@ -341,7 +341,7 @@ class Array(Selecting):
             "Shards": self.shards,
             "Format": self.zarr_format,
         }
-        return html.table(rows, html.grid(self.shape, self.chunk_lengths) if self.size else "")
+        return html.table(rows, html.grid(self._sides) if self.size else "")
 
 
 class Indexer:

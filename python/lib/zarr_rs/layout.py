@@ -73,6 +73,11 @@ class Layout(Node[ArrayHandle]):
         return tuple(_cut(length, chunk) for length, chunk in zip(self.shape, outer, strict=True))
 
     @property
+    def _sides(self) -> list[tuple[int, int | tuple[int, ...]]]:
+        """The length of each dimension, and that of its chunks, or all their lengths if they differ."""
+        return list(zip(self.shape, self._outer_chunks or self.chunk_lengths, strict=True))
+
+    @property
     def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
         """The lengths of what is written whole, chunks or shards, in each dimension: `chunk_lengths`."""
         return self.chunk_lengths
