@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from zarr_rs import arrow, html, selections, threads
+from zarr_rs import arrow, html, selections, small, threads
 from zarr_rs._native import ArrayHandle
 from zarr_rs.dtypes import numpy_dtype, type_name
 from zarr_rs.errors import ArgumentError
@@ -120,7 +120,7 @@ class Array(Selecting):
         stored, dtype = self._handle.fill, self.dtype
         if self._handle.is_text:
             return stored.decode() if self._document["data_type"] == "string" else stored
-        return np.frombuffer(stored, dtype)[0]
+        return np.frombuffer(stored, small.passed(dtype)).astype(dtype, copy=False)[0]
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
@@ -222,7 +222,7 @@ class Array(Selecting):
             # A view: points are read into new memory, and other shapes differ in dimensions of length 1.
             self._handle.read(selection.entries, selection.points, memory.reshape(selection.engine_shape))
         else:
-            flat = np.empty(memory.size, dtype)
+            flat = np.empty(memory.size, small.passed(dtype))
             self._handle.read(selection.entries, selection.points, _bytes(flat))
             memory[...] = flat.reshape(selection.shape)
         return _result(memory) if out is None else memory
@@ -255,19 +255,21 @@ class Array(Selecting):
         elif _is_plain(given.dtype):
             self._handle.write(selection.entries, selection.points, given.reshape(selection.engine_shape))
         else:
-            flat = np.ascontiguousarray(given).reshape(-1)
+            flat = np.ascontiguousarray(given).reshape(-1).astype(small.passed(given.dtype), copy=False)
             self._handle.write(selection.entries, selection.points, _bytes(flat))
 
     def _given(self, values: Any) -> npt.NDArray[Any]:
         """Returns values as elements of the array, if it can hold them."""
         dtype, given = self.dtype, np.asarray(values) if hasattr(values, "dtype") else None
         if given is None:
-            given = np.asarray(values, None if dtype.kind in "biufc" else dtype)
+            given = np.asarray(values, None if dtype.kind in "biufc" or small.is_small(dtype) else dtype)
         if given.dtype.kind in "mM" and not given.dtype.isnative:
             # NumPy takes the byte orders of times without a unit for equal.
             given = given.byteswap().view(given.dtype.newbyteorder("="))
         if given.dtype == dtype or (self._handle.is_text and given.dtype.kind in "OUT"):
             return given
+        if small.is_small(dtype):
+            return small.converted(given, dtype)
         if dtype.kind in "iu" and given.dtype.kind in "iu":
             limits = np.iinfo(dtype)
             if given.size and (given.min() < limits.min or given.max() > limits.max):
@@ -399,7 +401,7 @@ def _names(members: Any, name: str) -> tuple[str, ...]:
 
 def _is_plain(dtype: np.dtype[Any]) -> bool:
     """Whether elements have a type in Rust, and are in native byte order."""
-    return dtype.kind in "biufc" and dtype.isnative
+    return dtype.kind in "biufc" and dtype.isnative and not small.is_small(dtype)
 
 
 def _bytes(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:

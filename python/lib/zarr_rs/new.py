@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_rs import _native
+from zarr_rs import _native, small
 from zarr_rs.codecs import chain
 from zarr_rs.dtypes import given
 from zarr_rs.errors import ArgumentError
@@ -119,6 +119,8 @@ def _key_encoding(encoding: Any) -> dict[str, Any]:
 
 def _json(value: Any) -> Any:
     """Returns a fill value as the metadata has it."""
+    if isinstance(value, np.generic) and small.is_small(value.dtype):
+        value = small.number(value)
     if isinstance(value, np.datetime64 | np.timedelta64):
         return int(value.astype(np.int64))
     if isinstance(value, np.generic):
