@@ -29,7 +29,17 @@ REFUSED = {
 }
 
 #: Names of zarr-python whose parameters are others here: the selection and the store have other forms.
-OTHER_PARAMETERS = {"copy", "create", "from_store", "group", "open", "open_array", "open_group", "tree", "require_array"}
+OTHER_PARAMETERS = {
+    "copy",
+    "create",
+    "from_store",
+    "group",
+    "open",
+    "open_array",
+    "open_group",
+    "tree",
+    "require_array",
+}
 
 
 @contextlib.contextmanager
@@ -65,9 +75,17 @@ def test_parameters_have_the_names_of_zarr_python(kind: str) -> None:
             continue
         if not inspect.isfunction(method) and not inspect.ismethod(method):
             continue
-        named = [p.name for p in inspect.signature(method).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        named = [
+            p.name
+            for p in inspect.signature(method).parameters.values()
+            if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        ]
         found = inspect.signature(getattr(ours, name)).parameters
-        unknown = {p for p in named if p not in found} - zarr_rs.options.REFUSED.keys() - {"storage_options", "zarr_version"}
+        unknown = (
+            {p for p in named if p not in found}
+            - zarr_rs.arguments.REFUSED.keys()
+            - {"storage_options", "zarr_version"}
+        )
         assert unknown <= {"name"} if "name" in named and "path" in found else not unknown, (kind, name, unknown)
 
 
@@ -200,7 +218,11 @@ NEW: dict[str, dict[str, Any]] = {
     "format 2, order F": {"zarr_format": 2, "order": "F", "fill_value": -1},
     "format 2, numcodecs": {"zarr_format": 2, "compressors": BLOSC, "filters": [numcodecs.Delta("<f4")]},
     "format 2, documents": {"zarr_format": 2, "compressors": {"id": "zlib", "level": 4}, "filters": None},
-    "format 2, no codecs": {"zarr_format": 2, "compressors": None, "chunk_key_encoding": {"name": "v2", "separator": "/"}},
+    "format 2, no codecs": {
+        "zarr_format": 2,
+        "compressors": None,
+        "chunk_key_encoding": {"name": "v2", "separator": "/"},
+    },
 }
 
 
@@ -284,6 +306,12 @@ def test_modes_are_those_of_zarr_python(mode: Any, is_there: bool, tmp_path: Any
     assert found[0] == found[1]
 
 
+def test_storage_options_are_the_arguments_of_a_store(tmp_path: Any) -> None:
+    zarr_rs.zeros(4, tmp_path, storage_options={"single_writer": True})
+    array = zarr_rs.open_array(tmp_path, storage_options={"open_files": 2}, single_writer=True)
+    assert array.store == zarr_rs.Store(tmp_path, open_files=2, single_writer=True, read_only=True)
+
+
 def test_a_mode_of_reading_creates_nothing(tmp_path: Any) -> None:
     with pytest.raises(ValueError, match="shape is for new nodes"):
         zarr_rs.open(tmp_path, mode="r", shape=4, dtype="i4")
@@ -309,12 +337,14 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "save": lambda package, store: package.save(store, np.arange(4)) or package.load(store),
     "save_array": lambda package, store: package.save_array(store, np.arange(4), path="a") or package.load(store, "a"),
-    "save_group": lambda package, store: package.save(store, np.arange(4), x=np.ones(2))
-    or [package.load(store, "arr_0"), package.load(store, "x")],
+    "save_group": lambda package, store: (
+        package.save(store, np.arange(4), x=np.ones(2)) or [package.load(store, "arr_0"), package.load(store, "x")]
+    ),
     "group": lambda package, store: package.group(store, attributes={"a": 1}),
     "open_like": lambda package, store: package.open_like(np.arange(4), "b", store=store, mode="a"),
-    "consolidate_metadata": lambda package, store: package.group(store).create_array("x", shape=2, dtype="i4")
-    and package.consolidate_metadata(store),
+    "consolidate_metadata": lambda package, store: (
+        package.group(store).create_array("x", shape=2, dtype="i4") and package.consolidate_metadata(store)
+    ),
 }
 
 
@@ -325,7 +355,9 @@ def test_functions_give_what_zarr_python_gives(name: str, tmp_path: Any) -> None
         place = str(tmp_path / package.__name__)
         with quiet():
             result = FUNCTIONS[name](package, place)
-            elements = result[...] if hasattr(result, "chunks") else sorted(result) if hasattr(result, "attrs") else result
+            elements = (
+                result[...] if hasattr(result, "chunks") else sorted(result) if hasattr(result, "attrs") else result
+            )
             files = sorted(str(file.relative_to(place)) for file in pathlib.Path(place).rglob("*") if file.is_file())
         found.append((elements, files))
     np.testing.assert_equal(found[1][0], found[0][0])

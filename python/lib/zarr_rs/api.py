@@ -12,7 +12,16 @@ from zarr_rs.errors import ArgumentError
 from zarr_rs.group import Group
 from zarr_rs.like import options_of
 from zarr_rs.opening import create_array, create_group, open, open_array, open_group
-from zarr_rs.options import NewOptions, OpenOptions, StoreOptions, merged, named
+from zarr_rs.arguments import (
+    DataOptions,
+    FilledOptions,
+    LikeOptions,
+    OpenGroupOptions,
+    OpenOptions,
+    StoreOptions,
+    merged,
+    named,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,18 +31,18 @@ if TYPE_CHECKING:
 
     from zarr_rs.array import Array
     from zarr_rs.opening import Location
-    from zarr_rs.options import Shape
+    from zarr_rs.arguments import Shape
 
 
 class _Filled(Protocol):
     def __call__(
-        self, shape: Shape, store: Location = ..., path: str | None = ..., **options: Any
+        self, shape: Shape, store: Location = ..., path: str | None = ..., **options: Unpack[FilledOptions]
     ) -> Array: ...
 
 
 class _Like(Protocol):
     def __call__(
-        self, a: Any, store: Location = ..., path: str | None = ..., **options: Any
+        self, a: Any, store: Location = ..., path: str | None = ..., **options: Unpack[LikeOptions]
     ) -> Array: ...
 
 
@@ -42,7 +51,7 @@ def _filled(name: str, what: str, **fill: Any) -> _Filled:
         return create_array(store, path, **merged({"shape": shape, "dtype": "float64"}, fill, options))
 
     text = f"Creates an array {what}, by default of float64.\n\nThe other arguments are those of `create_array`.\n"
-    made: _Filled = _public(function, name, text)
+    made: _Filled = _public(function, name, text, FilledOptions)
     return made
 
 
@@ -51,17 +60,18 @@ def _like(name: str, what: str, **fill: Any) -> _Like:
         return create_array(store, path, **merged(options_of(a, zarr_format=options.get("zarr_format")), fill, options))
 
     text = (
-        f"Creates an array {what} like `a`, an array of any library: with its shape and type, and if it is one of zarr also\n"
-        "with its chunks, shards, codecs, and names of dimensions.\n\nThe other arguments are those of `create_array`.\n"
+        f"Creates an array{what} like `a`, an array of any library: with its shape and type.\n\n"
+        "The chunks, shards, codecs and names of dimensions of an array of zarr are kept, too. The other arguments are\n"
+        "those of `create_array`.\n"
     )
-    made: _Like = _public(function, name, text)
+    made: _Like = _public(function, name, text, LikeOptions)
     return made
 
 
-def _public(function: Any, name: str, text: str) -> Any:
+def _public(function: Any, name: str, text: str, table: type) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
-    return named(NewOptions)(function)
+    return named(table)(function)
 
 
 create = _filled("create", "of zeros")
@@ -69,22 +79,28 @@ empty = _filled("empty", "of zeros")
 zeros = _filled("zeros", "of zeros", fill_value=0)
 ones = _filled("ones", "of ones", fill_value=1)
 empty_like = _like("empty_like", "")
-zeros_like = _like("zeros_like", "of zeros", fill_value=0)
-ones_like = _like("ones_like", "of ones", fill_value=1)
-full_like = _like("full_like", "of one value, `fill_value`,")
+zeros_like = _like("zeros_like", " of zeros", fill_value=0)
+ones_like = _like("ones_like", " of ones", fill_value=1)
+full_like = _like("full_like", " of one value, `fill_value`,")
 
 
-@named(NewOptions)
+@named(FilledOptions)
 def full(
-    shape: Shape, fill_value: Any, store: Location = "memory://", path: str | None = None, **options: Any
+    shape: Shape,
+    fill_value: Any,
+    store: Location = "memory://",
+    path: str | None = None,
+    **options: Unpack[FilledOptions],
 ) -> Array:
-    """Creates an array of one value. The other arguments are those of `create_array`; `dtype` is by default that of the value."""
+    """Creates an array of one value, by default of its type. The other arguments are those of `create_array`."""
     options.setdefault("dtype", np.asarray(fill_value).dtype)
     return create_array(store, path, shape=shape, fill_value=fill_value, **options)
 
 
-@named(NewOptions)
-def array(data: npt.ArrayLike, store: Location = "memory://", path: str | None = None, **options: Any) -> Array:
+@named(DataOptions)
+def array(
+    data: npt.ArrayLike, store: Location = "memory://", path: str | None = None, **options: Unpack[DataOptions]
+) -> Array:
     """Creates an array with the elements of `data`. The other arguments are those of `create_array`.
 
     Examples
@@ -95,8 +111,10 @@ def array(data: npt.ArrayLike, store: Location = "memory://", path: str | None =
     return create_array(store, path, data=data, **options)
 
 
-@named(NewOptions)
-def from_array(store: Location, data: Any, *, write_data: bool = True, name: str | None = None, **options: Any) -> Array:
+@named(DataOptions)
+def from_array(
+    store: Location, data: Any, *, write_data: bool = True, name: str | None = None, **options: Unpack[DataOptions]
+) -> Array:
     """Creates an array with the elements of another one.
 
     Parameters
@@ -113,7 +131,9 @@ def from_array(store: Location, data: Any, *, write_data: bool = True, name: str
     **options
         The other arguments of `create_array`.
     """
-    given = {name: value for name, value in options.items() if not (isinstance(value, str) and value == "keep")}
+    given: dict[str, Any] = {
+        name: value for name, value in options.items() if not (isinstance(value, str) and value == "keep")
+    }
     kept: dict[str, Any] = dict(options_of(data, zarr_format=given.get("zarr_format")))
     if given.keys() & {"filters", "serializer", "compressors", "codecs"} and "codecs" in kept:
         kept |= _parts(kept.pop("codecs"))
@@ -121,8 +141,7 @@ def from_array(store: Location, data: Any, *, write_data: bool = True, name: str
         kept.pop("shards", None)
     if hasattr(data, "attrs"):
         kept["attributes"] = dict(data.attrs)
-    path = given.pop("path", None)
-    made = create_array(store, path if name is None else name, **merged(kept, given))
+    made = create_array(store, name, **merged(kept, given))
     if write_data:
         made._fill(data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asarray(data))
     return made
@@ -142,15 +161,20 @@ def _parts(codecs: list[Any]) -> dict[str, Any]:
     return found
 
 
-@named(OpenOptions)
-def open_consolidated(store: Location, path: str | None = "/", **options: Any) -> Group:
+@named(OpenGroupOptions)
+def open_consolidated(
+    store: Location, path: str | None = "/", *, use_consolidated: bool = True, **options: Unpack[OpenGroupOptions]
+) -> Group:
     """Opens a group by its consolidated metadata, which must be there. The other arguments are those of `open_group`."""
-    return open_group(store, path, **({"use_consolidated": True} | options))
+    return open_group(store, path, use_consolidated=use_consolidated, **options)
 
 
-@named(NewOptions, OpenOptions)
-def open_like(a: Any, path: str, store: Location = "memory://", **options: Any) -> Array:
-    """Opens the array at a path, and creates it like `a` if it is not there. The other arguments are those of `open_array`."""
+@named(OpenOptions)
+def open_like(a: Any, path: str, store: Location = "memory://", **options: Unpack[OpenOptions]) -> Array:
+    """Opens the array at a path, and creates it like `a` if it is not there.
+
+    The other arguments are those of `open_array`.
+    """
     return open_array(store, path, **merged({"mode": "a"}, options_of(a), options))
 
 
@@ -194,7 +218,11 @@ def create_hierarchy(
 
 
 def save(
-    store: Location, *args: npt.ArrayLike, zarr_format: Literal[2, 3] = 3, path: str | None = None, **kwargs: npt.ArrayLike
+    store: Location,
+    *args: npt.ArrayLike,
+    zarr_format: Literal[2, 3] = 3,
+    path: str | None = None,
+    **kwargs: npt.ArrayLike,
 ) -> None:
     """Saves one array, or several as a group.
 
@@ -213,14 +241,18 @@ def save(
         save_group(store, *args, path=path, zarr_format=zarr_format, **kwargs)
 
 
-@named(NewOptions)
-def save_array(store: Location, arr: npt.ArrayLike, *, path: str | None = None, **options: Any) -> None:
+@named(DataOptions)
+def save_array(store: Location, arr: npt.ArrayLike, *, path: str | None = None, **options: Unpack[DataOptions]) -> None:
     """Saves an array. What is at the path is deleted first. The other arguments are those of `create_array`."""
     create_array(store, path, data=arr, **({"overwrite": True} | options))
 
 
 def save_group(
-    store: Location, *args: npt.ArrayLike, zarr_format: Literal[2, 3] = 3, path: str | None = None, **kwargs: npt.ArrayLike
+    store: Location,
+    *args: npt.ArrayLike,
+    zarr_format: Literal[2, 3] = 3,
+    path: str | None = None,
+    **kwargs: npt.ArrayLike,
 ) -> None:
     """Saves arrays as a group. What is at the path is deleted first. The arguments are those of `save`."""
     if not args and not kwargs:

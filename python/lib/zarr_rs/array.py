@@ -171,12 +171,50 @@ class Array(Selecting):
         return Indexer(self, lambda key, _: self._blocks(key))
 
     def read(self, key: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
-        """Reads `a[key]`, into `out` if it is given: an array of its shape and type, with any strides."""
+        """Reads `a[key]`.
+
+        Parameters
+        ----------
+        key
+            Positions, slices, `...`, `None`, lists of positions and masks, as in NumPy.
+        out
+            The memory to read into: an array of the shape and type of the selection, with any strides.
+
+        Returns
+        -------
+        numpy.ndarray or scalar
+            The elements, or `out`.
+
+        Raises
+        ------
+        SelectionError
+            The selection is not inside the array. It is an `IndexError`.
+        CorruptError
+            A stored chunk is damaged. It is a `ValueError`.
+        """
         return self._read(selections.basic(key, self.shape), out)
 
     def write(self, key: Any, values: Any) -> None:
         """Writes `a[key] = values`.
 
+        Parameters
+        ----------
+        key
+            The selection, as for `read`.
+        values
+            Elements that fit the shape of the selection by the rules of NumPy, and the type of the array.
+
+        Raises
+        ------
+        TypeError
+            The values have another kind than the array, such as floats for integers.
+        ArgumentError
+            The values do not fit the shape, or numbers do not fit the type. It is a `ValueError`.
+        DeniedError
+            The array was opened for reading only. It is a `PermissionError`.
+
+        Notes
+        -----
         Values of libraries of Arrow are one dimension in C order, as many as the selection has. With pyarrow, strings,
         bytes, structs and numbers are taken without a Python object for each. A null is an error, among times it is NaT.
         """
@@ -191,7 +229,18 @@ class Array(Selecting):
         await threads.run(self.write, key, values)
 
     def read_many(self, keys: Iterable[Any]) -> list[Any]:
-        """Reads several selections `a[key]`. Chunks that they share are fetched and decoded once."""
+        """Reads several selections `a[key]`. Chunks that they share are fetched and decoded once.
+
+        Parameters
+        ----------
+        keys
+            Selections, as for `read`.
+
+        Returns
+        -------
+        list
+            The elements of each selection.
+        """
         wanted = [selections.basic(key, self.shape) for key in keys]
         found = None
         if not self._handle.is_text and not any(selection.points for selection in wanted):
@@ -279,12 +328,31 @@ class Array(Selecting):
         return given.astype(dtype, copy=False)
 
     def resize(self, new_shape: tuple[int, ...] | int) -> None:
-        """Changes the shape. Elements outside of it are deleted."""
+        """Changes the shape. Elements outside of it are deleted.
+
+        Parameters
+        ----------
+        new_shape
+            The number of elements in each dimension.
+        """
         self._check_writable()
         self._handle.resize([new_shape] if isinstance(new_shape, int) else list(new_shape))
 
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
-        """Appends values along a dimension, which grows by their length. Returns the new shape."""
+        """Appends values along a dimension, which grows by their length.
+
+        Parameters
+        ----------
+        data
+            Elements whose shape is that of the array in the other dimensions.
+        axis
+            The dimension. Negative numbers count from the last one.
+
+        Returns
+        -------
+        tuple of int
+            The new shape.
+        """
         self._check_writable()
         given, shape = self._given(data), self.shape
         axis = axis + len(shape) if axis < 0 else axis

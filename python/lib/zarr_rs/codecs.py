@@ -11,7 +11,7 @@ from zarr_rs.errors import ArgumentError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from zarr_rs.options import Codecs
+    from zarr_rs.arguments import Codecs
 
 #: What zarr-python writes if nothing is said.
 _DEFAULT = {2: {"id": "zstd", "level": 0}, 3: {"name": "zstd", "configuration": {"level": 0, "checksum": False}}}
@@ -71,7 +71,9 @@ def _config(codec: Any) -> dict[str, Any]:
     if isinstance(codec, str):
         return {"id": codec}
     if not hasattr(codec, "get_config"):
-        raise ArgumentError(f"{codec!r} is not a codec: give a name, a document, or an object of zarr.codecs or numcodecs")
+        raise ArgumentError(
+            f"{codec!r} is not a codec: give a name, a document, or an object of zarr.codecs or numcodecs"
+        )
     config: dict[str, Any] = codec.get_config()
     return config
 

@@ -129,7 +129,8 @@ class CopyPlan:
         progress: Progress = False,
     ) -> Copied:
         """Makes the copy. The arguments are those of `zarr_rs.copy`."""
-        to = store_of(destination, {}, "r+").storage()
+        store, path = store_of(destination, path, {}, "r+")
+        to = store.storage()
         if join is not None and resume:
             raise ArgumentError("a copy that processes join is resumed in any case")
         with _bar(progress, self.nbytes * (2 if verify else 1)) as look:
@@ -274,7 +275,8 @@ def sync(
     (3, 3)
     """
     node = source if isinstance(source, Node) else open(source)
-    to = store_of(destination, {}, "r+").storage()
+    store, path = store_of(destination, path, {}, "r+")
+    to = store.storage()
     from_ = storage(node.store, writable=False)
     with _bar(progress, None) as look:
         found = _native.mirror(from_, node.name, to, path, delete, by_size, dry_run, force, look)

@@ -72,12 +72,24 @@ class Group(Making, Mapping[str, "Array | Group"]):
     def members(
         self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
     ) -> tuple[tuple[str, Array | Group], ...]:
-        """Returns the nodes below with their paths from the group on: the children, or down to a depth.
+        """Returns the nodes below the group.
 
-        `None` is any depth. One that cannot be opened is left out, with a `BrokenNodeWarning`.
+        Parameters
+        ----------
+        max_depth
+            The number of levels below the children that are returned. `None` is all of them.
+        use_consolidated_for_children
+            Must be true: consolidated metadata is used for all nodes or for none.
+
+        Returns
+        -------
+        tuple of pairs
+            The paths from the group on, and the nodes. One that cannot be opened is left out, with a `BrokenNodeWarning`.
         """
         if not use_consolidated_for_children:
-            raise UnsupportedError("consolidated metadata is used for all nodes or for none: open(use_consolidated=False)")
+            raise UnsupportedError(
+                "consolidated metadata is used for all nodes or for none: open(use_consolidated=False)"
+            )
         found: list[tuple[str, Array | Group]] = []
         for name, member in self._readable():
             found.append((name, member))
@@ -177,7 +189,10 @@ class Group(Making, Mapping[str, "Array | Group"]):
     def consolidate(self) -> dict[str, str]:
         """Writes the metadata of all nodes below into the group, so that it is read at once.
 
-        Returns the paths of nodes that are left out, with the reasons.
+        Returns
+        -------
+        dict
+            The paths of nodes that are left out, with the reasons.
         """
         self._check_writable()
         return dict(self._handle.consolidate()[1])
@@ -188,7 +203,13 @@ class Group(Making, Mapping[str, "Array | Group"]):
         self._handle.remove_consolidated()
 
     def tree(self, level: int | None = None) -> str:
-        """Returns a picture of the nodes below, as text. `level` limits the depth."""
+        """Returns a picture of the nodes below, as text.
+
+        Parameters
+        ----------
+        level
+            The number of levels that are shown. By default all.
+        """
         below: dict[str, list[Listed]] = {}
         for listed in self._handle.walk(level):
             below.setdefault(listed[0].rpartition("/")[0] or "/", []).append(listed)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from zarr_rs.options import ArrayOptions
+    from zarr_rs.arguments import ArrayOptions
 
 
 def options_of(data: Any, *, zarr_format: int | None = None) -> ArrayOptions:

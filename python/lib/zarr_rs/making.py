@@ -10,14 +10,14 @@ from zarr_rs._native import GroupHandle
 from zarr_rs.errors import ArgumentError
 from zarr_rs.like import options_of, options_of_document
 from zarr_rs.nodes import Node
-from zarr_rs.options import ArrayOptions, merged, named
+from zarr_rs.arguments import ArrayOptions, merged, named
 
 if TYPE_CHECKING:
     from typing import Self
 
     from zarr_rs.array import Array
     from zarr_rs.group import Group
-    from zarr_rs.options import Shape
+    from zarr_rs.arguments import Shape
 
 
 class Making(Node[GroupHandle]):
@@ -80,10 +80,23 @@ class Making(Node[GroupHandle]):
 
     create = create_array
 
-    def create_group(
-        self, name: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False
-    ) -> Group:
-        """Creates a group at a path below the group."""
+    def create_group(self, name: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False) -> Group:
+        """Creates a group at a path below the group.
+
+        Parameters
+        ----------
+        name
+            The path from the group on. Groups between them are created, too.
+        attributes
+            The attributes of the new group.
+        overwrite
+            Whether a node that is there is deleted first, with everything below it.
+
+        Raises
+        ------
+        ExistsError
+            There is a node already. It is a `FileExistsError`.
+        """
         from zarr_rs.opening import create_group
 
         self._check_writable()
@@ -93,7 +106,9 @@ class Making(Node[GroupHandle]):
         self._handle.reload()
         return created
 
-    def create_hierarchy(self, nodes: Mapping[str, Any], *, overwrite: bool = False) -> Iterator[tuple[str, Array | Group]]:
+    def create_hierarchy(
+        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+    ) -> Iterator[tuple[str, Array | Group]]:
         """Creates nodes from their metadata, and yields their paths and them.
 
         `nodes` has, for paths below the group, `metadata` of nodes, or metadata of zarr-python.
@@ -122,8 +137,21 @@ class Making(Node[GroupHandle]):
     ) -> Array:
         """Returns the array at a path, and creates it if it is not there.
 
-        An array of another shape is a `TypeError`, also one of a type that `dtype` cannot be converted to without loss, or
-        with `exact` of any other type.
+        Parameters
+        ----------
+        name
+            The path from the group on.
+        shape, dtype
+            The shape and the type that the array must have, or gets. By default `float64`.
+        exact
+            Whether the type must be the same. Otherwise NumPy must convert it to `dtype` without loss.
+        **options
+            The arguments of `zarr_rs.create_array` for a new array.
+
+        Raises
+        ------
+        TypeError
+            There is an array of another shape or type.
         """
         import numpy as np
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_rs._native import ArrayHandle, GroupHandle, Storage
-    from zarr_rs.options import Codecs, Shape
+    from zarr_rs.arguments import Codecs, Shape
 
 
 def new_array(

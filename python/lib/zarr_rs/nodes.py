@@ -56,7 +56,12 @@ class Node(Generic[H]):
             found = _native.open_node(storage(self._store, writable=self._writable), self._path)
             if not isinstance(found, self._kind):
                 raise of_kind(
-                    "NotFound", f"node {self._path!r} is of another kind now", self._path, None, None, (None, None, str(self._store))
+                    "NotFound",
+                    f"node {self._path!r} is of another kind now",
+                    self._path,
+                    None,
+                    None,
+                    (None, None, str(self._store)),
                 )
             self._opened = self._set(found)
         return self._opened

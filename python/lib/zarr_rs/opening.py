@@ -12,7 +12,7 @@ from zarr_rs.errors import ArgumentError, NotFoundError
 from zarr_rs.group import Group, node
 from zarr_rs.new import new_array, new_group
 from zarr_rs.nodes import storage
-from zarr_rs.options import ArrayOptions, NewOptions, OpenOptions, StoreOptions, named, split
+from zarr_rs.arguments import OpenArrayOptions, OpenOptions, StoreOptions, named, split
 from zarr_rs.settings import settings_of
 from zarr_rs.store import Store
 
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from zarr_rs.options import Codecs, Shape
+    from zarr_rs.arguments import Codecs, Mode, Shape
 
     #: A path, a URL, or a store.
     Location = str | os.PathLike[str] | Store
-    Mode = Literal["r", "r+", "a", "w", "w-"]
 
 
-@named(NewOptions)
+@named(OpenArrayOptions)
 def open(
     store: Location,
     path: str | None = "/",
@@ -38,7 +37,7 @@ def open(
     mode: Mode = "r",
     zarr_format: Literal[2, 3] | None = None,
     use_consolidated: bool | None = None,
-    **options: Any,
+    **options: Unpack[OpenArrayOptions],
 ) -> Array | Group:
     """Opens the array or group at a path in a store.
 
@@ -86,13 +85,13 @@ def open(
     return _open(kind, store, path, mode, zarr_format, use_consolidated, options)
 
 
-@named(NewOptions, OpenOptions)
-async def open_async(store: Location, path: str | None = "/", **options: Any) -> Array | Group:
+@named(OpenOptions)
+async def open_async(store: Location, path: str | None = "/", **options: Unpack[OpenOptions]) -> Array | Group:
     """As `open`, for async programs. The work is done in threads of the package."""
     return await threads.run(open, store, path, **options)
 
 
-@named(NewOptions)
+@named(OpenArrayOptions)
 def open_array(
     store: Location,
     path: str | None = "/",
@@ -100,7 +99,7 @@ def open_array(
     mode: Mode = "r",
     zarr_format: Literal[2, 3] | None = None,
     use_consolidated: bool | None = None,
-    **options: Any,
+    **options: Unpack[OpenArrayOptions],
 ) -> Array:
     """Opens an array. The arguments are those of `open`.
 
@@ -163,11 +162,14 @@ def _open(
         name = next((name for name in what if name not in ("config", "order", "write_empty_chunks")), None)
         if name and mode != "a":
             raise ArgumentError(f"{name} is for new nodes, so not for mode {mode!r}: use mode='a' or create_array")
-        settings = settings_of(what.get("config"), order=what.get("order"), write_empty_chunks=what.get("write_empty_chunks"))
-        opened, writable = store_of(store, access, "r" if mode == "r" else "r+"), mode != "r"
+        settings = settings_of(
+            what.get("config"), order=what.get("order"), write_empty_chunks=what.get("write_empty_chunks")
+        )
+        writable = mode != "r"
+        opened, path = store_of(store, path, access, "r+" if writable else "r")
         try:
             handle = _native.open_node(
-                storage(opened, writable=writable), _path(path), zarr_format=zarr_format, use_consolidated=use_consolidated
+                storage(opened, writable=writable), path, zarr_format=zarr_format, use_consolidated=use_consolidated
             )
             return node(opened, handle, writable=writable, settings=settings)._diagnosed()
         except NotFoundError:
@@ -268,10 +270,10 @@ def create_array(
     if shape is None or dtype is None:
         raise ArgumentError("a new array needs shape and dtype, or data")
     settings = settings_of(config, order=order, write_empty_chunks=write_empty_chunks)
-    opened = store_of(store, access, "r+")
+    opened, place = store_of(store, path if name is None else name, access, "r+")
     created = new_array(
         opened.storage(),
-        _path(path if name is None else name),
+        place,
         shape=shape,
         dtype=dtype,
         chunks=chunks,
@@ -326,22 +328,22 @@ def create_group(
     ExistsError
         There is a node already. It is a `FileExistsError`.
     """
-    opened = store_of(store, access, "r+")
-    created = new_group(opened.storage(), _path(path), attributes, zarr_format=zarr_format, overwrite=overwrite)
+    opened, place = store_of(store, path, access, "r+")
+    created = new_group(opened.storage(), place, attributes, zarr_format=zarr_format, overwrite=overwrite)
     return Group(opened, created.path, writable=True, handle=created)
 
 
-def _path(path: str | None) -> str:
-    return "/" + (path or "").strip("/")
-
-
-def store_of(location: Location, access: Mapping[str, Any], mode: Literal["r", "r+"]) -> Store:
+def store_of(
+    location: Location, path: str | None, access: Mapping[str, Any], mode: Literal["r", "r+"]
+) -> tuple[Store, str]:
+    """Returns the store of a location, and the path in it of the node at `path`."""
+    place = "/" + (path or "").strip("/")
+    more = {name: value for name, value in access.items() if name != "storage_options"}
+    options = {**(access.get("storage_options") or {}), **more}
     if not isinstance(location, Store):
-        return Store(location, read_only=mode == "r", **access)
-    if access:
-        raise TypeError(f"the store is given, so it takes no {', '.join(access)}")
-    return location if mode == "r" or not location.read_only else _refuse(location)
-
-
-def _refuse(store: Store) -> Store:
-    raise ValueError(f"{store!r} is read-only")
+        return Store(location, read_only=mode == "r", **options), place
+    if options:
+        raise TypeError(f"the store is given, so it takes no {', '.join(options)}")
+    if mode != "r" and location.read_only:
+        raise ValueError(f"{location!r} is read-only")
+    return location, place

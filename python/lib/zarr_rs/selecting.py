@@ -58,7 +58,9 @@ class Selecting(Layout):
         """Iterates over the first dimension. Chunks are read once."""
         if not self.shape:
             raise TypeError("an array without dimensions cannot be iterated over")
-        return (row for start, end in self._rows() for row in self._read(selections.basic(slice(start, end), self.shape)))
+        return (
+            row for start, end in self._rows() for row in self._read(selections.basic(slice(start, end), self.shape))
+        )
 
     def _rows(self) -> Iterator[tuple[int, int]]:
         end = 0
@@ -150,7 +152,9 @@ class Selecting(Layout):
         names = self.dtype.names or ()
         for field in [fields] if isinstance(fields, str) else fields or ():
             if field not in names:
-                raise SelectionError(f"the elements have no field {field!r}: they have {', '.join(names) or 'no fields'}")
+                raise SelectionError(
+                    f"the elements have no field {field!r}: they have {', '.join(names) or 'no fields'}"
+                )
 
 
 def _check_prototype(prototype: Any) -> None:

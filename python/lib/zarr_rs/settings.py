@@ -30,7 +30,9 @@ def settings_of(config: Any, *, order: str | None = None, write_empty_chunks: bo
         given["write_empty_chunks"] = write_empty_chunks
     unknown = given.keys() - {"order", "write_empty_chunks"}
     if unknown:
-        raise ArgumentError(f"config has no {sorted(unknown)[0]!r}: it has order, write_empty_chunks, read_missing_chunks")
+        raise ArgumentError(
+            f"config has no {sorted(unknown)[0]!r}: it has order, write_empty_chunks, read_missing_chunks"
+        )
     if given.get("order", "C") not in ("C", "F"):
         raise ArgumentError(f"order is {given['order']!r}, expected 'C' or 'F'")
     return Settings(**given)

@@ -14,11 +14,22 @@ if TYPE_CHECKING:
 
 _INTEGERS = ("int2", "int4", "uint2", "uint4")
 _FLOATS = (
-    *("bfloat16", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"),
+    *(
+        "bfloat16",
+        "float4_e2m1fn",
+        "float6_e2m3fn",
+        "float6_e3m2fn",
+        "float8_e3m4",
+        "float8_e4m3",
+        "float8_e4m3b11fnuz",
+    ),
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
 #: The names in ml_dtypes by those of Zarr.
-NAMES = {name: name for name in (*_INTEGERS, *_FLOATS)} | {"complex_bfloat16": "bcomplex32", "complex_float16": "complex32"}
+NAMES = {name: name for name in (*_INTEGERS, *_FLOATS)} | {
+    "complex_bfloat16": "bcomplex32",
+    "complex_float16": "complex32",
+}
 _OF_ML = {ml: name for name, ml in NAMES.items()}
 
 

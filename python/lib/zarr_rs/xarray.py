@@ -91,7 +91,7 @@ class Backend(BackendEntrypoint):
             group or "/",
             use_consolidated=consolidated,
             zarr_format=zarr_format,
-            **(storage_options or {}),
+            storage_options=storage_options,
         )
         decoding = {
             "mask_and_scale": mask_and_scale,
@@ -121,7 +121,7 @@ class Backend(BackendEntrypoint):
             group or "/",
             use_consolidated=consolidated,
             zarr_format=zarr_format,
-            **(storage_options or {}),
+            storage_options=storage_options,
         )
         return {
             path: _dataset(found, members, use_zarr_fill_value_as_mask, decoding) for path, found, members in _groups(root)

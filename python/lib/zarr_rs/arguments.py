@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    Mode = Literal["r", "r+", "a", "w", "w-"]
     #: Lengths in each dimension, or one length.
     Shape = int | Sequence[int]
     #: A name, a document, or an object of zarr-python or numcodecs; or several of them.
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 
 class StoreOptions(TypedDict, total=False):
-    """The arguments of `zarr_rs.Store`."""
+    """The arguments of `zarr_rs.Store`, one by one or as `storage_options`."""
 
+    storage_options: Mapping[str, Any] | None
     single_writer: bool
     updates_in_place: bool
     open_files: int
@@ -37,40 +39,83 @@ class StoreOptions(TypedDict, total=False):
     redirects: str | None
 
 
-class ArrayOptions(TypedDict, total=False):
-    """The arguments of `zarr_rs.create_array` that say what a new array is."""
+class LayoutOptions(TypedDict, total=False):
+    """The arguments of `zarr_rs.create_array` that say how a new array is stored."""
 
-    shape: Shape
-    dtype: Any
-    data: npt.ArrayLike
     chunks: Any
     shards: Shape | None
     codecs: Iterable[Any] | None
     filters: Codecs
     serializer: Any
     compressors: Codecs
-    fill_value: Any
     order: Literal["C", "F"] | None
     chunk_key_encoding: Any
     dimension_names: Sequence[str | None] | None
     attributes: Mapping[str, Any] | None
-    zarr_format: Literal[2, 3]
     overwrite: bool
-    write_data: bool
-    write_empty_chunks: bool
+    write_empty_chunks: bool | None
     config: Any
 
 
-class NewOptions(ArrayOptions, StoreOptions, total=False):
-    """The arguments of functions that create an array in a store."""
+class ArrayOptions(LayoutOptions, total=False):
+    """The arguments of `zarr_rs.create_array` that say what a new array is."""
+
+    shape: Shape
+    dtype: Any
+    fill_value: Any
+    data: npt.ArrayLike
+    write_data: bool
+    zarr_format: Literal[2, 3]
 
 
-class OpenOptions(StoreOptions, total=False):
-    """The arguments of functions that open a node."""
+# The arguments of functions that have some of these names as parameters of their own.
 
-    mode: Literal["r", "r+", "a", "w", "w-"]
+
+class OpenArrayOptions(LayoutOptions, StoreOptions, total=False):
+    """The arguments of `zarr_rs.open` for a new node and for its store."""
+
+    shape: Shape
+    dtype: Any
+    fill_value: Any
+    data: npt.ArrayLike
+    write_data: bool
+
+
+class FilledOptions(LayoutOptions, StoreOptions, total=False):
+    """The arguments of functions that create an array of one value."""
+
+    dtype: Any
+    zarr_format: Literal[2, 3]
+
+
+class LikeOptions(FilledOptions, total=False):
+    """The arguments of functions that create an array like another one."""
+
+    shape: Shape
+    fill_value: Any
+
+
+class DataOptions(LayoutOptions, StoreOptions, total=False):
+    """The arguments of functions that create an array with elements."""
+
+    fill_value: Any
+    zarr_format: Literal[2, 3]
+
+
+class OpenOptions(OpenArrayOptions, total=False):
+    """The arguments of `zarr_rs.open`."""
+
+    mode: Mode
     zarr_format: Literal[2, 3] | None
     use_consolidated: bool | None
+
+
+class OpenGroupOptions(StoreOptions, total=False):
+    """The arguments of `zarr_rs.open_group`."""
+
+    mode: Mode
+    zarr_format: Literal[2, 3] | None
+    attributes: Mapping[str, Any] | None
 
 
 #: Arguments of zarr-python that are not taken, and what to do without them.
@@ -99,8 +144,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def named(*tables: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Makes a function with `**options` take the names of these tables, show them in its signature, and refuse others.
+def named(table: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Makes a function with `**options` take the names of a table, show them in its signature, and refuse others.
 
     A wrong name is a `TypeError` that proposes the nearest one.
     """
@@ -109,17 +154,18 @@ def named(*tables: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         found = {p.name for p in own}
-        for table in tables:
-            for name, annotation in inspect.get_annotations(table).items():
-                if name not in found:
-                    text = getattr(annotation, "__forward_arg__", annotation)
-                    own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_Default(), annotation=text))
-                    found.add(name)
+        for name, annotation in inspect.get_annotations(table).items():
+            if name not in found:
+                text = getattr(annotation, "__forward_arg__", annotation)
+                own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_Default(), annotation=text))
+        found |= inspect.get_annotations(table).keys()
 
         @functools.wraps(function)
         def checked(*arguments: P.args, **options: P.kwargs) -> T:
             if not options.keys() <= found:
-                raise TypeError(_unexpected(function.__name__, next(name for name in options if name not in found), found))
+                raise TypeError(
+                    _unexpected(function.__name__, next(name for name in options if name not in found), found)
+                )
             return function(*arguments, **options)
 
         checked.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
