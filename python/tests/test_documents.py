@@ -60,4 +60,4 @@ def test_every_public_name_has_a_docstring(name: str, part: Any) -> None:
             word.strip("* ") for line in re.findall(r"^\S.*", section[1], re.MULTILINE) for word in line.split(",")
         ]
         parameters = inspect.signature(part).parameters
-        assert {word for word in named if word not in ("access", "options")} <= parameters.keys()
+        assert {word for word in named if word not in ("access", "options", "changes")} <= parameters.keys()
