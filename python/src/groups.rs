@@ -260,7 +260,7 @@ impl NewArray {
     fn metadata(self) -> ArrayResult<ArrayMeta> {
         let registry = registry()?;
         let data_type = self.data_type()?;
-        let rank = self.shape.len();
+        let (rank, has_shards) = (self.shape.len(), self.shards.is_some());
         let mut builder =
             ArrayMeta::builder(self.shape, data_type.clone()).attributes(parse(&self.attributes)?);
         if let Some(codecs) = self.codecs {
@@ -288,7 +288,13 @@ impl NewArray {
             return Ok(keys.into_iter().fold(builder, ArrayBuilder::chunk_key_encoding).build()?);
         }
         let keys = keys.unwrap_or_else(|| Extension::new("v2").with("separator", "."));
-        let meta = builder.chunk_key_encoding(keys).build()?.to_v2()?;
+        let builder = builder.chunk_key_encoding(keys);
+        let mut meta = builder.clone().build()?;
+        // Format 2 has no shards, which the builder chooses for large arrays: only their chunks.
+        if !has_shards && let Some(chunks) = chunks_of_shards(&meta) {
+            meta = builder.chunks(chunks).build()?;
+        }
+        let meta = meta.to_v2()?;
         let member = |text: Option<String>| text.as_deref().map(parse).transpose();
         let mut members = Members2::default();
         members.order = self.order.map(Value::from);
@@ -304,6 +310,12 @@ impl NewArray {
         let found = registry.data_type(&extension.to_spec(), &Context::new(registry, &limits));
         Ok(found.map_err(ArrayError::from)?.0)
     }
+}
+
+/// Returns the shape of the chunks in the shards of an array.
+fn chunks_of_shards(meta: &ArrayMeta) -> Option<Vec<u64>> {
+    let shards = meta.document().codecs().first().filter(|codec| codec.name() == "sharding_indexed")?;
+    shards.configuration().get("chunk_shape")?.elements()?.map(|length| length.as_u64()).collect()
 }
 
 /// Returns the data type of a dtype of NumPy. The byte order in memory is not that of the chunks.

@@ -249,6 +249,11 @@ def test_new_arrays_are_those_of_zarr_python(what: str, tmp_path: Any) -> None:
             assert again.fill_value == array.fill_value or again.fill_value != again.fill_value
 
 
+def test_a_large_array_of_format_2_has_chunks() -> None:
+    array = zarr_rs.create_array("memory://", shape=(3000, 2000), dtype="f4", zarr_format=2)
+    assert array.shards is None and array.chunks is not None and array.nchunks > 1
+
+
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
