@@ -326,6 +326,15 @@ def test_a_mode_of_reading_creates_nothing(tmp_path: Any) -> None:
     assert list(zarr_rs.Group.open(tmp_path)) == ["x"]
 
 
+def raised(work: Callable[[], object]) -> bool:
+    """Whether a call raises the error of something that exists."""
+    try:
+        work()
+    except (ValueError, FileExistsError):
+        return True
+    return False
+
+
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "zeros": lambda package, store: package.zeros((2, 3), store=store),
     "ones": lambda package, store: package.ones((2, 3), store=store, dtype="i4"),
@@ -342,6 +351,16 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "save": lambda package, store: package.save(store, np.arange(4)) or package.load(store),
     "save_array": lambda package, store: package.save_array(store, np.arange(4), path="a") or package.load(store, "a"),
+    "save_array again": lambda package, store: (
+        package.save_array(store, np.arange(4)) or raised(lambda: package.save_array(store, np.arange(5)))
+    ),
+    "save_group again": lambda package, store: (
+        package.save_group(store, np.ones(2)) or package.save_group(store, np.zeros(2)) or package.load(store, "arr_0")
+    ),
+    "open_like again": lambda package, store: (
+        package.full((3,), 7, store=store, path="b", dtype="i8")
+        and package.open_like(np.arange(3), "b", store=store, mode="r")
+    ),
     "save_group": lambda package, store: (
         package.save(store, np.arange(4), x=np.ones(2)) or [package.load(store, "arr_0"), package.load(store, "x")]
     ),

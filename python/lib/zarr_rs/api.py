@@ -171,11 +171,12 @@ def open_consolidated(
 
 @named(OpenOptions)
 def open_like(a: Any, path: str, store: Location = "memory://", **options: Unpack[OpenOptions]) -> Array:
-    """Opens the array at a path, and creates it like `a` if it is not there.
+    """Opens the array at a path, and with a mode other than `"r"` and `"r+"`, `"a"` by default, creates it like `a`.
 
     The other arguments are those of `open_array`.
     """
-    return open_array(store, path, **merged({"mode": "a"}, options_of(a), options))
+    mode = options.setdefault("mode", "a")
+    return open_array(store, path, **merged({} if mode in ("r", "r+") else options_of(a), options))
 
 
 @named(StoreOptions)
@@ -231,7 +232,8 @@ def save(
     store
         A store, or what `zarr_rs.Store` takes.
     *args
-        One array, which is saved at the path; or several, saved in a group as `arr_0`, `arr_1` and so on.
+        One array, which is saved at the path, where no node may be; or several, saved as `arr_0`, `arr_1` and so on in a new
+        group, which replaces what is at the path.
     **kwargs
         Arrays that are saved in a group under their names.
     """
@@ -243,8 +245,14 @@ def save(
 
 @named(DataOptions)
 def save_array(store: Location, arr: npt.ArrayLike, *, path: str | None = None, **options: Unpack[DataOptions]) -> None:
-    """Saves an array. What is at the path is deleted first. The other arguments are those of `create_array`."""
-    create_array(store, path, data=arr, **({"overwrite": True} | options))
+    """Saves an array. The other arguments are those of `create_array`.
+
+    Raises
+    ------
+    ExistsError
+        There is a node at the path, and `overwrite=True` is not given.
+    """
+    create_array(store, path, data=arr, **options)
 
 
 def save_group(
