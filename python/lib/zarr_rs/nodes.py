@@ -133,9 +133,9 @@ class Node(Generic[H]):
             raise self._error("PermissionDenied", "was opened for reading only: open it with mode='r+'")
 
     def _error(self, kind: str, text: str) -> ZarrError:
-        """Returns an error that names the node and its store. The text begins with a verb, or with a colon."""
+        """Returns an error that names the node and its store. The text begins with a verb, or with `:` or `,`."""
         place = str(self._store)
-        blank = "" if text.startswith(":") else " "
+        blank = "" if text[0] in ":," else " "
         return of_kind(kind, f"node {self.name!r} of {place}{blank}{text}", self.name, None, None, (None, None, place))
 
     @property
