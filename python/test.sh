@@ -14,7 +14,7 @@ bin="$place/venv/bin"
 # The profile for development checks arithmetic for overflow, and compiles sooner.
 export MATURIN_PEP517_ARGS="--profile dev"
 # One call, which compiles no module that nothing imports: 73 CPU seconds without the build, where two that compile take 104.
-"$bin/pip" install --quiet --no-compile . "$zarr" pytest pytest-asyncio pytest-xdist mypy xarray cftime dask distributed cubed pyarrow obstore tqdm \
+"$bin/pip" install --quiet --no-compile . "$zarr" pytest pytest-asyncio pytest-xdist mypy xarray cftime dask distributed cubed pyarrow obstore tqdm ml_dtypes \
     nbclient ipykernel matplotlib s3fs gcsfs adlfs universal_pathlib \
     icechunk virtualizarr -r ../conformance/services/requirements.txt
 "$bin/pip" list | grep -E '^(numpy|numcodecs|zarr|zarr-rs) '

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use zarr_array::traits::BoxFuture;
 use zarr_array::{
-    ArrayResult, DataType, Diagnostic, Element, Format, NdVec, Selection, WriteElement, blocking::Array,
+    ArrayResult, DataType, Diagnostic, Element, EmptyChunks, Format, NdVec, Selection, WriteElement,
+    blocking::Array,
 };
 use zarr_traits::lock::unpoisoned;
 
@@ -92,6 +93,20 @@ impl ArrayHandle {
     /// Returns the elements of chunk `index` in dimension `dim`, or `None` beyond the grid.
     fn span(&self, dim: usize, index: u64) -> Option<(u64, u64)> {
         self.get().chunk_grid().span(dim, index).map(|span| (span.start, span.end))
+    }
+
+    /// Returns the lengths of the chunks, or of the shards, in dimension `dim`, without what lies outside of the array.
+    fn chunk_lengths(&self, dim: usize) -> Vec<u64> {
+        let array = self.get();
+        let (grid, length) = (array.chunk_grid(), array.shape()[dim]);
+        let spans = (0..array.chunk_counts()[dim]).map_while(|index| grid.span(dim, index));
+        spans.take_while(|span| span.start < length).map(|span| span.end.min(length) - span.start).collect()
+    }
+
+    /// Stores chunks that have only fill values, as the others. Otherwise they are left out.
+    fn store_empty_chunks(&self) {
+        let mut array = unpoisoned(self.0.lock());
+        *array = array.clone().with_empty_chunks(EmptyChunks::Store);
     }
 
     /// Reads a selection into `out`, which has its shape. Elements that Rust has no type for are bytes: `out` then has

@@ -10,8 +10,8 @@ use zarr_traits::cause::raw_os_error;
 use zarr_traits::strided::StridedError;
 use zarr_traits::{Storage, StoreError};
 
-/// Returns the exception of an error. It has the attributes `kind`, `array`, `chunk` and `key`, and for an error of the
-/// operating system also `errno` and `filename`.
+/// Returns the exception of an error. It has the attributes `kind`, `location`, `array`, `chunk` and `key`, and for an error
+/// of the operating system also `errno` and `filename`.
 ///
 /// If a store that is written in Python raised an exception, that exception is returned, with the place as a note.
 pub(crate) fn raised(py: Python<'_>, storage: &Storage, e: &ArrayError) -> PyErr {
@@ -54,7 +54,7 @@ pub(crate) fn raised_in_copy(py: Python<'_>, from: &Storage, to: &Storage, e: &C
 
 /// Returns the exception of a kind that no node is named in.
 pub(crate) fn raised_of_kind(py: Python<'_>, kind: &str, text: String) -> PyErr {
-    of_kind(py, kind, text, None, None, (None, None))
+    of_kind(py, kind, text, None, None, (None, None, None))
 }
 
 fn exception(
@@ -80,16 +80,16 @@ fn exception(
     of_kind(py, &kind, text, node, inner, system(e, place, inner))
 }
 
-/// The number of an error of the operating system, and the path or URL that it is about.
-type System = (Option<i32>, Option<String>);
+/// The number of an error of the operating system, the path or URL that it is about, and the location of the store.
+type System = (Option<i32>, Option<String>, Option<String>);
 
 fn system(e: &(dyn Error + 'static), place: Option<&str>, inner: Option<&ArrayError>) -> System {
     let key = inner.and_then(ArrayError::key).or(cause::<StoreError>(e).and_then(StoreError::key));
-    let place = place.map(|place| match key {
+    let file = place.map(|place| match key {
         Some(key) => format!("{}/{key}", place.trim_end_matches('/')),
         None => place.to_owned(),
     });
-    (raw_os_error(e), place)
+    (raw_os_error(e), file, place.map(str::to_owned))
 }
 
 fn of_kind(

@@ -7,7 +7,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{
-    ArrayMeta, Format, GroupMeta, Ignore, MetaResult, codecs::written, data_type_of_dtype,
+    ArrayBuilder, ArrayMeta, Format, GroupMeta, Ignore, Members2, MetaResult, codecs::written,
+    data_type_of_dtype,
 };
 use zarr_array::traits::BoxFuture;
 use zarr_array::traits::extension::Context;
@@ -215,8 +216,16 @@ pub(crate) struct NewArray {
     /// Whether `data_type` is that of NumPy.
     is_dtype: bool,
     chunks: Option<Vec<u64>>,
+    /// A chunk grid that is not regular, in place of `chunks`.
+    grid: Option<String>,
     shards: Option<Vec<u64>>,
     codecs: Option<Vec<String>>,
+    /// Of format 2, in place of `codecs`: a list of filters, or null, and a compressor, or null.
+    filters: Option<String>,
+    compressor: Option<String>,
+    /// Of format 2: the order of the elements in a chunk.
+    order: Option<String>,
+    key_encoding: Option<String>,
     fill: Option<String>,
     dimension_names: Option<Vec<Option<String>>>,
     attributes: String,
@@ -251,7 +260,7 @@ impl NewArray {
     fn metadata(self) -> ArrayResult<ArrayMeta> {
         let registry = registry()?;
         let data_type = self.data_type()?;
-        let rank = self.shape.len();
+        let (rank, has_shards) = (self.shape.len(), self.shards.is_some());
         let mut builder =
             ArrayMeta::builder(self.shape, data_type.clone()).attributes(parse(&self.attributes)?);
         if let Some(codecs) = self.codecs {
@@ -262,6 +271,9 @@ impl NewArray {
         if let Some(chunks) = self.chunks {
             builder = builder.chunks(chunks);
         }
+        if let Some(grid) = &self.grid {
+            builder = builder.chunk_grid(Extension::parse(&parse(grid)?, &mut Ignore)?);
+        }
         if let Some(shards) = self.shards {
             builder = builder.shards(shards);
         }
@@ -271,11 +283,24 @@ impl NewArray {
         if let Some(names) = self.dimension_names {
             builder = builder.dimension_names(names);
         }
-        if self.zarr_format == 2 {
-            let keys = Extension::new("v2").with("separator", ".");
-            return Ok(builder.chunk_key_encoding(keys).build()?.to_v2()?);
+        let keys = self.key_encoding.map(|keys| Extension::parse(&parse(&keys)?, &mut Ignore)).transpose()?;
+        if self.zarr_format != 2 {
+            return Ok(keys.into_iter().fold(builder, ArrayBuilder::chunk_key_encoding).build()?);
         }
-        Ok(builder.build()?)
+        let keys = keys.unwrap_or_else(|| Extension::new("v2").with("separator", "."));
+        let builder = builder.chunk_key_encoding(keys);
+        let mut meta = builder.clone().build()?;
+        // Format 2 has no shards, which the builder chooses for large arrays: only their chunks.
+        if !has_shards && let Some(chunks) = chunks_of_shards(&meta) {
+            meta = builder.chunks(chunks).build()?;
+        }
+        let meta = meta.to_v2()?;
+        let member = |text: Option<String>| text.as_deref().map(parse).transpose();
+        let mut members = Members2::default();
+        members.order = self.order.map(Value::from);
+        members.filters = member(self.filters)?;
+        members.compressor = member(self.compressor)?;
+        Ok(if members == Members2::default() { meta } else { meta.with_members2(&members)? })
     }
 
     fn data_type(&self) -> ArrayResult<DataType> {
@@ -285,6 +310,12 @@ impl NewArray {
         let found = registry.data_type(&extension.to_spec(), &Context::new(registry, &limits));
         Ok(found.map_err(ArrayError::from)?.0)
     }
+}
+
+/// Returns the shape of the chunks in the shards of an array.
+fn chunks_of_shards(meta: &ArrayMeta) -> Option<Vec<u64>> {
+    let shards = meta.document().codecs().first().filter(|codec| codec.name() == "sharding_indexed")?;
+    shards.configuration().get("chunk_shape")?.elements()?.map(|length| length.as_u64()).collect()
 }
 
 /// Returns the data type of a dtype of NumPy. The byte order in memory is not that of the chunks.

@@ -47,10 +47,10 @@ impl Storage {
         opened.map(Self).map_err(|e| failed(py, Some(path), e))
     }
 
-    /// Returns a new, empty store in memory.
+    /// Returns a new, empty store in memory, which errors name by its location.
     #[staticmethod]
-    fn memory() -> Self {
-        Self(MemoryStore::new().into())
+    fn memory(location: &str) -> Self {
+        Self(Handle::from(MemoryStore::new()).with_location(Some(location)))
     }
 
     /// Uses a store that is written in Python, through the methods of `helper`. At most `in_flight` requests run at a

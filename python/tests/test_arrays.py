@@ -114,7 +114,7 @@ def test_blocks_are_whole_chunks() -> None:
         ((..., ...), "ellipsis"),
         (([0], [1]), "oindex"),
         (([0], slice(None), 1), "slice between"),
-        ("a", "expected integers"),
+        ("a", "no field 'a'"),
         (True, "expected integers"),
         (1.5, "expected integers"),
         (slice("a"), "not one of integers"),
@@ -152,7 +152,8 @@ def test_every_type_of_numpy_is_written_and_read(dtype: Any, zarr_format: Any, p
     np.testing.assert_array_equal(array[::-2, 1], expected[::-2, 1])
     array[1] = expected[0]
     np.testing.assert_array_equal(array[1], expected[0])
-    assert array.fill_value == np.zeros((), dtype)[()]
+    # The fill value of times is that of zarr-python.
+    assert np.isnat(array.fill_value) if dtype.kind in "mM" else array.fill_value == np.zeros((), dtype)[()]
     if dtype.kind != "V" and Version(zarr.__version__) >= Version("3.1"):
         np.testing.assert_array_equal(own(place)[2:], expected[2:])
 
@@ -309,8 +310,8 @@ def test_an_error_is_one_of_python_and_has_its_place(place: str) -> None:
         zarr_rs.open_array(place)[0] = 1
     with pytest.raises(NotImplementedError, match="unknown codec"):
         zarr_rs.create_array(place, "b", shape=1, dtype="i4", codecs=["none"])
-    with pytest.raises(ValueError, match="mode 'w'"):
-        zarr_rs.open(place, mode="w")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="mode is 'x'"):
+        zarr_rs.open(place, mode="x")
 
 
 def test_an_interrupt_ends_a_long_read(place: str) -> None:

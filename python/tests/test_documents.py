@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import pathlib
 import pkgutil
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import zarr_rs
@@ -34,3 +36,28 @@ def test_the_code_of_a_document_runs(document: str, tmp_path: pathlib.Path) -> N
 def test_the_examples_of_a_module_run(name: str) -> None:
     module = importlib.import_module(f"zarr_rs.{name}".rstrip("."))
     assert doctest.testmod(module, extraglobs={"zarr_rs": zarr_rs}).failed == 0
+
+
+def members() -> list[tuple[str, Any]]:
+    """Returns the public names, and those of the members of public classes of this package."""
+    found: list[tuple[str, Any]] = []
+    for name in zarr_rs.__all__:
+        public = getattr(zarr_rs, name)
+        found.append((name, public))
+        if isinstance(public, type) and public.__module__.startswith("zarr_rs"):
+            found += [(f"{name}.{part}", getattr(public, part)) for part in dir(public) if not part.startswith("_")]
+    return [(name, part) for name, part in found if callable(part) or isinstance(part, property)]
+
+
+@pytest.mark.parametrize(("name", "part"), members(), ids=[name for name, _ in members()])
+def test_every_public_name_has_a_docstring(name: str, part: Any) -> None:
+    assert inspect.getdoc(part), name
+    # Methods of zarr-python's classes inherit its text.
+    text = inspect.cleandoc(part.__doc__ or "")
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    if section and part.__module__.startswith("zarr_rs"):
+        named = [
+            word.strip("* ") for line in re.findall(r"^\S.*", section[1], re.MULTILINE) for word in line.split(",")
+        ]
+        parameters = inspect.signature(part).parameters
+        assert {word for word in named if word not in ("access", "options", "changes")} <= parameters.keys()

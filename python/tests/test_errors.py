@@ -115,7 +115,7 @@ def check(e: Any, number: int, file: Any) -> None:
     ],
 )
 def test_a_number_decides_the_class(kind: str, number: int | None, error: Any, found: int | None) -> None:
-    e: Any = errors.of_kind(kind, "it failed", "/a", [0], "c/0", (number, "/d/c/0"))
+    e: Any = errors.of_kind(kind, "it failed", "/a", [0], "c/0", (number, "/d/c/0", "/d"))
     assert type(e) is error and str(e) == "it failed" and (e.kind, e.array) == (kind, "/a")
     assert getattr(e, "errno", None) == found
     assert getattr(e, "filename", None) == ("/d/c/0" if found else None)
@@ -127,7 +127,7 @@ def test_only_a_lack_of_memory_is_a_memory_error() -> None:
     with pytest.raises(errors.LimitError) as raised:
         array.read_many([slice(None)])
     assert isinstance(raised.value, MemoryError) == isinstance(raised.value, errors.OutOfMemoryError)
-    assert isinstance(errors.of_kind("OutOfMemory", "", None, None, None, (None, None)), MemoryError | ValueError)
+    assert isinstance(errors.of_kind("OutOfMemory", "", None, None, None, (None, None, None)), MemoryError | ValueError)
 
 
 def test_a_file_in_place_of_a_store_is_named(tmp_path: Any) -> None:
@@ -135,6 +135,30 @@ def test_a_file_in_place_of_a_store_is_named(tmp_path: Any) -> None:
     with pytest.raises(OSError) as raised:
         zarr_rs.open(tmp_path / "a")
     assert (raised.value.errno, raised.value.filename) == (errno.ENOTDIR, str(tmp_path / "a"))
+
+
+def test_an_error_has_the_location_of_the_store(tmp_path: Any) -> None:
+    place = tmp_path / "a"
+    array = zarr_rs.create_array(place, "x", shape=4, chunks=2, dtype="f4")
+    array[:] = 1
+    (place / "x/c/1").write_bytes(b"broken")
+    memory = zarr_rs.create_group("memory://weather")
+    for call, location in (
+        (lambda: array[:], str(place)),
+        (lambda: zarr_rs.open(place, "nothing"), str(place)),
+        (lambda: zarr_rs.open(tmp_path / "b"), str(tmp_path / "b")),
+        (lambda: zarr_rs.create_array(place, "x", shape=4, dtype="f4"), str(place)),
+        (lambda: zarr_rs.open(memory.store, "nothing"), "memory://weather"),
+        (lambda: memory["nothing"], "memory://weather"),
+        (lambda: zarr_rs.open("http://user:secret@127.0.0.1:9/x?key=secret", retries=0), "http://127.0.0.1:9/x?"),
+    ):
+        with pytest.raises(errors.ZarrError) as raised:
+            call()
+        e = raised.value
+        assert e.location is not None and location.split("//")[-1][:9] in e.location and "secret" not in f"{e} {e.location}"
+        assert location in str(e) or "…" in str(e)
+        again = pickle.loads(pickle.dumps(e))
+        assert (str(again), vars(again)) == (str(e), vars(e))
 
 
 def test_every_code_of_the_engine_has_a_level() -> None:

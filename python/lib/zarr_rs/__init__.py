@@ -13,9 +13,34 @@ The pipeline is for all arrays that zarr-python opens afterwards:
 """
 
 import logging
+from typing import TYPE_CHECKING
 
 from zarr_rs import errors
 from zarr_rs._native import __version__
+from zarr_rs.api import (
+    array,
+    consolidate_metadata,
+    create,
+    create_hierarchy,
+    empty,
+    empty_like,
+    from_array,
+    full,
+    full_like,
+    group,
+    load,
+    ones,
+    ones_like,
+    open_consolidated,
+    open_like,
+    print_debug_info,
+    save,
+    save_array,
+    save_group,
+    tree,
+    zeros,
+    zeros_like,
+)
 from zarr_rs.array import Array, Explanation
 from zarr_rs.copying import Copied, CopyPlan, Estimate, Synced, copy, copy_async, plan_copy, sync
 from zarr_rs.errors import ZarrDiagnostic, ZarrError
@@ -41,20 +66,42 @@ __all__ = [
     "ZarrDiagnostic",
     "ZarrError",
     "__version__",
+    "array",
     "blocks",
+    "consolidate_metadata",
     "copy",
     "copy_async",
     "counts",
+    "create",
     "create_array",
     "create_group",
+    "create_hierarchy",
+    "empty",
+    "empty_like",
     "errors",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
     "open",
     "open_array",
     "open_async",
+    "open_consolidated",
     "open_group",
+    "open_like",
     "partitions",
     "plan_copy",
+    "print_debug_info",
+    "save",
+    "save_array",
+    "save_group",
     "sync",
+    "tree",
+    "zeros",
+    "zeros_like",
 ]
 
 # A program that configures no logging prints nothing.
@@ -62,3 +109,18 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # zarr-python finds a pipeline by the name that its users write.
 CodecPipeline.__module__ = "zarr_rs"
+
+#: Names of zarr-python that are not here, and what to use.
+_REFUSED = {
+    "AsyncArray": "use open_async, and read_async and write_async of an array",
+    "AsyncGroup": "use open_async",
+    "config": "settings are arguments of functions; zarr.config is for the pipeline",
+    "copy_all": "use copy, which copies all nodes below",
+    "copy_store": "use copy, or sync, which copies stored objects",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        advice = _REFUSED.get(name)
+        raise AttributeError(f"module 'zarr_rs' has no attribute {name!r}" + (f": {advice}" if advice else ""))

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from zarr_rs import arrow, html, selections, threads
+from zarr_rs import arrow, html, selections, small, threads
 from zarr_rs._native import ArrayHandle
 from zarr_rs.dtypes import numpy_dtype, type_name
 from zarr_rs.errors import ArgumentError
-from zarr_rs.nodes import Node
+from zarr_rs.document import Metadata
+from zarr_rs.partition import partitions
+from zarr_rs.selecting import Selecting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,7 +54,7 @@ class Explanation:
     peak_memory: int
 
 
-class Array(Node[ArrayHandle]):
+class Array(Selecting):
     """An array in a store. Make it with `zarr_rs.open_array` or `zarr_rs.create_array`.
 
     Elements are read and written as arrays of NumPy, without a copy where the type of the elements has one in Rust. Calls
@@ -102,10 +104,9 @@ class Array(Node[ArrayHandle]):
         return numpy_dtype(self._document["data_type"])
 
     @property
-    def metadata(self) -> dict[str, Any]:
-        """The metadata document as it is stored."""
-        document: dict[str, Any] = json.loads(self._handle.metadata)
-        return document
+    def metadata(self) -> Metadata:
+        """The metadata document as it is stored: a mapping, whose members are attributes, too."""
+        return Metadata(json.loads(self._handle.metadata), self._document | {"attributes": self.attrs.asdict()})
 
     @property
     def _document(self) -> dict[str, Any]:
@@ -114,46 +115,12 @@ class Array(Node[ArrayHandle]):
         return document
 
     @property
-    def chunks(self) -> tuple[int, ...] | None:
-        """The shape of a chunk, in shards that of an inner chunk. `None` if chunks have different shapes."""
-        return self._inner_chunks or self._outer_chunks
-
-    @property
-    def shards(self) -> tuple[int, ...] | None:
-        """The shape of a shard, or `None` without shards or if they have different shapes."""
-        return self._outer_chunks if self._inner_chunks else None
-
-    @property
-    def _outer_chunks(self) -> tuple[int, ...] | None:
-        shape = self._document["chunk_grid"].get("configuration", {}).get("chunk_shape")
-        return None if shape is None else tuple(shape)
-
-    @property
-    def _inner_chunks(self) -> tuple[int, ...] | None:
-        for codec in self._document["codecs"]:
-            if isinstance(codec, dict) and codec["name"] == "sharding_indexed":
-                return tuple(codec["configuration"]["chunk_shape"])
-        return None
-
-    @property
-    def chunk_lengths(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of all stored chunks, or of shards, in each dimension: the chunks of an array of Dask."""
-        return tuple(
-            tuple(min(end, length) - start for start, end in self._spans(dim) if start < length)
-            for dim, length in enumerate(self.shape)
-        )
-
-    def _spans(self, dim: int) -> Iterable[tuple[int, int]]:
-        spans = (self._handle.span(dim, index) for index in range(self._handle.chunk_counts[dim]))
-        return (span for span in spans if span is not None)
-
-    @property
     def fill_value(self) -> Any:
         """The value of elements that are not stored."""
         stored, dtype = self._handle.fill, self.dtype
         if self._handle.is_text:
             return stored.decode() if self._document["data_type"] == "string" else stored
-        return np.frombuffer(stored, dtype)[0]
+        return np.frombuffer(stored, small.passed(dtype)).astype(dtype, copy=False)[0]
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
@@ -178,10 +145,15 @@ class Array(Node[ArrayHandle]):
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self.get_basic_selection(fields=key)
         return self._read(selections.basic(key, self.shape))
 
     def __setitem__(self, key: Any, values: Any) -> None:
-        self._write(selections.basic(key, self.shape), values)
+        if isinstance(key, str):
+            self.set_basic_selection(..., values, fields=key)
+        else:
+            self._write(selections.basic(key, self.shape), values)
 
     @property
     def oindex(self) -> Indexer:
@@ -196,17 +168,53 @@ class Array(Node[ArrayHandle]):
     @property
     def blocks(self) -> Indexer:
         """Selects whole chunks, or shards, by their place in the chunk grid: `a.blocks[0, -1]`, `a.blocks[1:3]`."""
-        return Indexer(
-            self, lambda key, shape: selections.blocks(key, self._handle.chunk_counts, self._handle.span, shape)
-        )
+        return Indexer(self, lambda key, _: self._blocks(key))
 
     def read(self, key: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
-        """Reads `a[key]`, into `out` if it is given: an array of its shape and type, with any strides."""
+        """Reads `a[key]`.
+
+        Parameters
+        ----------
+        key
+            Positions, slices, `...`, `None`, lists of positions and masks, as in NumPy.
+        out
+            The memory to read into: an array of the shape and type of the selection, with any strides.
+
+        Returns
+        -------
+        numpy.ndarray or scalar
+            The elements, or `out`.
+
+        Raises
+        ------
+        SelectionError
+            The selection is not inside the array. It is an `IndexError`.
+        CorruptError
+            A stored chunk is damaged. It is a `ValueError`.
+        """
         return self._read(selections.basic(key, self.shape), out)
 
     def write(self, key: Any, values: Any) -> None:
         """Writes `a[key] = values`.
 
+        Parameters
+        ----------
+        key
+            The selection, as for `read`.
+        values
+            Elements that fit the shape of the selection by the rules of NumPy, and the type of the array.
+
+        Raises
+        ------
+        TypeError
+            The values have another kind than the array, such as floats for integers.
+        ArgumentError
+            The values do not fit the shape, or numbers do not fit the type. It is a `ValueError`.
+        DeniedError
+            The array was opened for reading only. It is a `PermissionError`.
+
+        Notes
+        -----
         Values of libraries of Arrow are one dimension in C order, as many as the selection has. With pyarrow, strings,
         bytes, structs and numbers are taken without a Python object for each. A null is an error, among times it is NaT.
         """
@@ -221,7 +229,18 @@ class Array(Node[ArrayHandle]):
         await threads.run(self.write, key, values)
 
     def read_many(self, keys: Iterable[Any]) -> list[Any]:
-        """Reads several selections `a[key]`. Chunks that they share are fetched and decoded once."""
+        """Reads several selections `a[key]`. Chunks that they share are fetched and decoded once.
+
+        Parameters
+        ----------
+        keys
+            Selections, as for `read`.
+
+        Returns
+        -------
+        list
+            The elements of each selection.
+        """
         wanted = [selections.basic(key, self.shape) for key in keys]
         found = None
         if not self._handle.is_text and not any(selection.points for selection in wanted):
@@ -240,7 +259,7 @@ class Array(Node[ArrayHandle]):
         if out is not None and (out.shape != selection.shape or out.dtype != dtype or not out.flags.writeable):
             expected = f"a writable array of shape {selection.shape} and type {dtype}"
             raise ArgumentError(f"out has shape {out.shape} and type {out.dtype}, expected {expected}")
-        memory = np.empty(selection.shape, dtype) if out is None else out
+        memory = np.empty(selection.shape, dtype, self._settings.order) if out is None else out
         if memory.size == 0:
             return memory
         if self._handle.is_text:
@@ -252,10 +271,15 @@ class Array(Node[ArrayHandle]):
             # A view: points are read into new memory, and other shapes differ in dimensions of length 1.
             self._handle.read(selection.entries, selection.points, memory.reshape(selection.engine_shape))
         else:
-            flat = np.empty(memory.size, dtype)
+            flat = np.empty(memory.size, small.passed(dtype))
             self._handle.read(selection.entries, selection.points, _bytes(flat))
             memory[...] = flat.reshape(selection.shape)
         return _result(memory) if out is None else memory
+
+    def _fill(self, values: Any) -> None:
+        """Writes all elements, from an array of another library part by part."""
+        for part in [...] if isinstance(values, np.ndarray) else partitions(self):
+            self[part] = np.asarray(values[part])
 
     def _write(self, selection: Selection, values: Any) -> None:
         self._check_writable()
@@ -280,19 +304,21 @@ class Array(Node[ArrayHandle]):
         elif _is_plain(given.dtype):
             self._handle.write(selection.entries, selection.points, given.reshape(selection.engine_shape))
         else:
-            flat = np.ascontiguousarray(given).reshape(-1)
+            flat = np.ascontiguousarray(given).reshape(-1).astype(small.passed(given.dtype), copy=False)
             self._handle.write(selection.entries, selection.points, _bytes(flat))
 
     def _given(self, values: Any) -> npt.NDArray[Any]:
         """Returns values as elements of the array, if it can hold them."""
         dtype, given = self.dtype, np.asarray(values) if hasattr(values, "dtype") else None
         if given is None:
-            given = np.asarray(values, None if dtype.kind in "biufc" else dtype)
+            given = np.asarray(values, None if dtype.kind in "biufc" or small.is_small(dtype) else dtype)
         if given.dtype.kind in "mM" and not given.dtype.isnative:
             # NumPy takes the byte orders of times without a unit for equal.
             given = given.byteswap().view(given.dtype.newbyteorder("="))
         if given.dtype == dtype or (self._handle.is_text and given.dtype.kind in "OUT"):
             return given
+        if small.is_small(dtype):
+            return small.converted(given, dtype)
         if dtype.kind in "iu" and given.dtype.kind in "iu":
             limits = np.iinfo(dtype)
             if given.size and (given.min() < limits.min or given.max() > limits.max):
@@ -301,15 +327,34 @@ class Array(Node[ArrayHandle]):
             raise TypeError(f"values of type {given.dtype} do not fit the type {dtype}: convert them first")
         return given.astype(dtype, copy=False)
 
-    def resize(self, shape: tuple[int, ...] | int) -> None:
-        """Changes the shape. Elements outside of it are deleted."""
-        self._check_writable()
-        self._handle.resize([shape] if isinstance(shape, int) else list(shape))
+    def resize(self, new_shape: tuple[int, ...] | int) -> None:
+        """Changes the shape. Elements outside of it are deleted.
 
-    def append(self, values: Any, axis: int = 0) -> tuple[int, ...]:
-        """Appends values along a dimension, which grows by their length. Returns the new shape."""
+        Parameters
+        ----------
+        new_shape
+            The number of elements in each dimension.
+        """
         self._check_writable()
-        given, shape = self._given(values), self.shape
+        self._handle.resize([new_shape] if isinstance(new_shape, int) else list(new_shape))
+
+    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        """Appends values along a dimension, which grows by their length.
+
+        Parameters
+        ----------
+        data
+            Elements whose shape is that of the array in the other dimensions.
+        axis
+            The dimension. Negative numbers count from the last one.
+
+        Returns
+        -------
+        tuple of int
+            The new shape.
+        """
+        self._check_writable()
+        given, shape = self._given(data), self.shape
         axis = axis + len(shape) if axis < 0 else axis
         others = [length for dim, length in enumerate(given.shape) if dim != axis]
         if given.ndim != len(shape) or others != [length for dim, length in enumerate(shape) if dim != axis]:
@@ -352,21 +397,21 @@ class Array(Node[ArrayHandle]):
         return np.empty(0).__dlpack_device__()
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return type(self).__name__, self._store.__dask_tokenize__(), self.path, self._handle.metadata
+        return type(self).__name__, self._store.__dask_tokenize__(), self.name, self._handle.metadata
 
     def __repr__(self) -> str:
-        return f"<zarr_rs.Array {self.path!r} in {self._store} {self.shape} {type_name(self._document)}>"
+        return f"<zarr_rs.Array {self.name!r} in {self._store} {self.shape} {type_name(self._document)}>"
 
     def _repr_html_(self) -> str:
         rows = {
-            "Path": f"{self.path} in {self._store}",
+            "Path": f"{self.name} in {self._store}",
             "Type": type_name(self._document),
             "Shape": self.shape,
             "Chunks": self.chunks or "of different shapes",
             "Shards": self.shards,
             "Format": self.zarr_format,
         }
-        return html.table(rows, html.grid(self.shape, self.chunk_lengths) if self.size else "")
+        return html.table(rows, html.grid(self._sides) if self.size else "")
 
 
 class Indexer:
@@ -424,7 +469,7 @@ def _names(members: Any, name: str) -> tuple[str, ...]:
 
 def _is_plain(dtype: np.dtype[Any]) -> bool:
     """Whether elements have a type in Rust, and are in native byte order."""
-    return dtype.kind in "biufc" and dtype.isnative
+    return dtype.kind in "biufc" and dtype.isnative and not small.is_small(dtype)
 
 
 def _bytes(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:

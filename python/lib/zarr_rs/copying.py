@@ -8,9 +8,10 @@ import datetime
 import importlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from zarr_rs import _native, stores, threads
+from zarr_rs.arguments import named
 from zarr_rs.array import Array
 from zarr_rs.errors import ArgumentError, NotFoundError, UnsupportedError
 from zarr_rs.nodes import Node, storage
@@ -19,6 +20,7 @@ from zarr_rs.selections import orthogonal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Unpack
 
     from zarr_rs._native import Look, Storage
     from zarr_rs.group import Group
@@ -42,6 +44,31 @@ class Bar(Protocol):
 if TYPE_CHECKING:
     #: Whether a bar of tqdm is shown, or what makes a bar: `tqdm.tqdm` or its like.
     Progress = bool | Callable[..., Bar]
+
+
+class Changes(TypedDict, total=False):
+    """The arguments of `plan_copy`."""
+
+    zarr_format: Literal[2, 3] | None
+    chunks: Lengths | None
+    shards: Lengths | None
+    codecs: Codecs | None
+    target_chunk_size: int | None
+    rules: Mapping[str, Mapping[str, Any]] | None
+    include: Iterable[str]
+    exclude: Iterable[str]
+    select: Any
+    max_memory: int | None
+
+
+class CopyOptions(Changes, total=False):
+    """The arguments of `copy`."""
+
+    resume: bool
+    verify: bool
+    join: str | None
+    lease: float
+    progress: Progress
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,6 +174,7 @@ class CopyPlan:
         return f"<zarr_rs.CopyPlan of {len(self._plan.arrays)} arrays, {self.nbytes} bytes>"
 
 
+@named(Changes)
 def copy(
     source: Location | Array | Group,
     destination: Location,
@@ -157,25 +185,47 @@ def copy(
     join: str | None = None,
     lease: float = 60,
     progress: Progress = False,
-    **changes: Any,
+    **changes: Unpack[Changes],
 ) -> Copied:
     """Copies an array, or a group with everything below it, to a path of another store or of the same.
 
     The copy keeps everything that `changes` do not name: these are the arguments of `plan_copy`, such as `chunks`, which
     rechunks in bounded memory. Stored objects of arrays that stay as they are are copied without decoding. The copy is a
-    node when it is complete.
+    node when it is complete. Ctrl-C ends the call; what is copied stays for `resume`.
 
-    - `resume`: continues an interrupted run of the same copy, or begins if there is none;
-    - `verify`: reads source and copy again and compares them, before the copy becomes a node;
-    - `join`: the name of a job. Any number of processes, on any machines that see both places, run the same call. Each
-      copies what no other has claimed, and what dead ones have left. All return when the copy is complete. They need no
-      server. `lease` is the time in seconds after which a process without a sign of life counts as dead;
-    - `progress`: `True` for a progress bar of tqdm, or what makes a bar, such as `tqdm.tqdm`.
+    Parameters
+    ----------
+    source
+        An array or a group, or the location of one.
+    destination, path
+        The store of the copy, and its path there.
+    resume
+        Whether to continue an interrupted run of the same copy, or begin if there is none.
+    verify
+        Whether to read source and copy again and compare them, before the copy becomes a node.
+    join
+        The name of a job. Any number of processes, on any machines that see both places, run the same call. Each copies
+        what no other has claimed, and what dead ones have left. All return when the copy is complete. They need no server.
+    lease
+        The time in seconds after which a process without a sign of life counts as dead.
+    progress
+        `True` for a progress bar of tqdm, or what makes a bar, such as `tqdm.tqdm`.
+    **changes
+        What differs from the source: the arguments of `plan_copy`.
 
-    Ctrl-C ends the call; what is copied stays for `resume`.
+    Returns
+    -------
+    Copied
 
-    Raises `ExistsError` if something is at the destination, `DiffersError` if a comparison fails.
+    Raises
+    ------
+    ExistsError
+        Something is at the destination.
+    DiffersError
+        A comparison failed.
 
+    Examples
+    --------
     >>> a = zarr_rs.create_array("memory://", shape=(365, 180, 360), chunks=(1, 180, 360), dtype="i2")
     >>> series = zarr_rs.Store("memory://series")
     >>> zarr_rs.copy(a, series, chunks=(365, 10, 10), codecs="zstd:5").was_complete
@@ -187,8 +237,9 @@ def copy(
     return plan.run(destination, path, resume=resume, verify=verify, join=join, lease=lease, progress=progress)
 
 
+@named(CopyOptions)
 async def copy_async(
-    source: Location | Array | Group, destination: Location, path: str = "/", **options: Any
+    source: Location | Array | Group, destination: Location, path: str = "/", **options: Unpack[CopyOptions]
 ) -> Copied:
     """As `copy`, for async programs. The work is done in threads of the package."""
     return await threads.run(copy, source, destination, path, **options)
@@ -210,19 +261,39 @@ def plan_copy(
 ) -> CopyPlan:
     """Plans a copy: says what `copy` would do, and what it costs. Reads only metadata documents.
 
-    - `chunks`: the shape of chunks, in shards of inner chunks; or lengths by the names of dimensions, `{"time": 24}`.
-      Arrays of another rank, or without these dimensions, keep their chunks;
-    - `shards`: the shape of shards; `"none"` stores each chunk as an object;
-    - `codecs`: as in `create_array`, or a text such as `"zstd:5"`, `"blosc:lz4:5:shuffle"`;
-    - `target_chunk_size`: the largest size in bytes of chunks whose shape is not given;
-    - `rules`: chunks, shards and codecs for some arrays, by patterns of their paths: `{"**/t2m": {"chunks": {"time": 24}}}`.
-      The first pattern that matches counts;
-    - `include`, `exclude`: patterns of the paths of nodes below the source that are copied, or left out. `*` matches within a
-      name, `**/` matches any groups;
-    - `select`: what to copy of an array, as in `a.oindex[...]`; or of all arrays in a group, by the names of dimensions:
-      `{"time": slice(0, 24), "level": [0, 3]}`. All dimensions stay;
-    - `max_memory`: the memory in bytes for elements and chunks. By default 512 MiB, or as much as a chunk needs.
+    Parameters
+    ----------
+    source
+        An array or a group, or the location of one.
+    zarr_format
+        The format of the copy, 2 or 3. By default that of the source.
+    chunks
+        The shape of chunks, in shards of inner chunks; or lengths by the names of dimensions, `{"time": 24}`. Arrays of
+        another rank, or without these dimensions, keep their chunks.
+    shards
+        The shape of shards; `"none"` stores each chunk as an object.
+    codecs
+        The whole chain of codecs as in `create_array`, or a text such as `"zstd:5"`, `"blosc:lz4:5:shuffle"`.
+    target_chunk_size
+        The largest size in bytes of chunks whose shape is not given.
+    rules
+        Chunks, shards and codecs for some arrays, by patterns of their paths: `{"**/t2m": {"chunks": {"time": 24}}}`. The
+        first pattern that matches counts.
+    include, exclude
+        Patterns of the paths of nodes below the source that are copied, or left out. `*` matches within a name, `**/`
+        matches any groups.
+    select
+        What to copy of an array, as in `a.oindex[...]`; or of all arrays in a group, by the names of dimensions:
+        `{"time": slice(0, 24), "level": [0, 3]}`. All dimensions stay.
+    max_memory
+        The memory in bytes for elements and chunks. By default 512 MiB, or as much as a chunk needs.
 
+    Returns
+    -------
+    CopyPlan
+
+    Examples
+    --------
     >>> a = zarr_rs.create_array("memory://", shape=(64, 64), chunks=(1, 64), dtype="f4", dimension_names=("y", "x"))
     >>> plan = zarr_rs.plan_copy(a, chunks={"y": 64, "x": 4}, select={"x": slice(0, 32)})
     >>> plan.arrays["/"].reads, plan.arrays["/"].writes
@@ -231,7 +302,7 @@ def plan_copy(
     node = source if isinstance(source, Node) else open(source)
     positions = {} if select is None else _selected(node, select)
     settings = {
-        "name": f"{node.store}{node.path}",
+        "name": f"{node.store}{node.name}",
         "zarr_format": zarr_format,
         "chunks": _text(chunks),
         "shards": _text(shards),
@@ -244,7 +315,7 @@ def plan_copy(
         "dimensions": list(positions.items()) if isinstance(positions, dict) else [],
         "max_memory": max_memory,
     }
-    return CopyPlan(_native.plan_copy(_storage(node.store, writable=False), node.path, settings))
+    return CopyPlan(_native.plan_copy(_storage(node.store, writable=False), node.name, settings))
 
 
 def sync(
@@ -262,14 +333,32 @@ def sync(
 
     Chunks are written before metadata, and deleted after it, so that readers of the destination find no missing chunk.
 
-    - `delete`: deletes what the source lacks;
-    - `by_size`: takes chunks of the same size as equal, and does not read them;
-    - `dry_run`: compares only, and writes nothing;
-    - `force`: replaces metadata that can be read also by metadata that cannot, such as an empty document.
-
     What cannot be seen in the source, such as a link to a disk that is not mounted, is an error and deletes nothing. So is
     a link to a directory below the destination.
 
+    Parameters
+    ----------
+    source
+        An array or a group, or the location of one.
+    destination, path
+        The store that is written, and the path there.
+    delete
+        Whether to delete what the source lacks.
+    by_size
+        Whether chunks of the same size are taken as equal, and not read.
+    dry_run
+        Whether to compare only, and write nothing.
+    force
+        Whether metadata that can be read is replaced also by metadata that cannot, such as an empty document.
+    progress
+        `True` for a progress bar of tqdm, or what makes a bar, such as `tqdm.tqdm`.
+
+    Returns
+    -------
+    Synced
+
+    Examples
+    --------
     >>> a = zarr_rs.create_array("memory://", shape=(4,), chunks=(2,), dtype="i2", overwrite=True)
     >>> a[:] = 5
     >>> backup = zarr_rs.Store("memory://backup")
@@ -280,7 +369,7 @@ def sync(
     store, path = store_of(destination, path, {}, "r+")
     to, from_ = _storage(store, writable=True), _storage(node.store, writable=False)
     with _bar(progress, None) as look:
-        found = _native.mirror(from_, node.path, to, path, delete, by_size, dry_run, force, look)
+        found = _native.mirror(from_, node.name, to, path, delete, by_size, dry_run, force, look)
     return Synced(**found)
 
 
@@ -298,7 +387,7 @@ def _selected(node: Array | Group, select: Any) -> list[Entry] | dict[str, Entry
             raise ArgumentError("select: a group is selected by the names of dimensions, {'time': slice(0, 24)}")
         entries = orthogonal(select, node.shape).entries
         return [_kept(entry) for entry in entries]
-    arrays = [node] if isinstance(node, Array) else node.arrays().values()
+    arrays = [node] if isinstance(node, Array) else list(node.array_values())
     lengths = {name: length for array in arrays for name, length in zip(array._dimensions, array.shape, strict=False)}
     selected = {}
     for name, key in select.items():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zarr_rs import small
 from zarr_rs.errors import UnsupportedError
 
 _PLAIN = {
@@ -41,6 +42,8 @@ def numpy_dtype(data_type: Any) -> np.dtype[Any]:
         case "struct" | "structured":
             fields = [f if isinstance(f, list) else (f["name"], f["data_type"]) for f in members["fields"]]
             return np.dtype([(field, numpy_dtype(of)) for field, of in fields])
+        case _ if name in small.NAMES:
+            return small.dtype_of(name)
         case _ if name[0] == "r" and name[1:].isdigit():
             return np.dtype(f"V{int(name[1:]) // 8}")
     raise UnsupportedError(f"the data type {name!r} has no type in NumPy")
@@ -64,6 +67,8 @@ def given(dtype: Any) -> tuple[str, bool]:
         return '"string"', False
     if numpy_type.kind == "O":
         raise UnsupportedError("objects have no data type: write 'string' or 'bytes'")
+    if small.is_small(numpy_type):
+        return json.dumps(small.name_of(numpy_type)), False
     if numpy_type.names is not None:
         return json.dumps(_fields(numpy_type.newbyteorder("<"))), True
     return json.dumps(numpy_type.newbyteorder("<").str), True
@@ -82,5 +87,7 @@ def _fields(dtype: np.dtype[Any]) -> list[Any]:
     found = []
     for name in dtype.names or ():
         of = dtype.fields[name][0]
+        if of.subdtype is not None or small.is_small(of):
+            raise UnsupportedError(f"field {name!r} has the type {of}, which a struct of Zarr cannot have")
         found.append([name, _fields(of) if of.names is not None else of.str])
     return found

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_rs.array import Array
+    from zarr_rs.layout import Layout
 
 _lock = threading.Lock()
 
@@ -35,10 +36,10 @@ def encoding_of(array: Array) -> dict[str, Any]:
     if array.dtype.kind == "T":
         encoding["dtype"] = array.dtype  # otherwise xarray decodes strings to objects
     try:
-        encoding |= _codecs(_form(array))
+        encoding |= codecs_of(array)
     except Exception as e:  # of any codec that is registered
         message = "array %r: to_zarr will not write it with its codecs, which zarr-python does not know: %s"
-        logging.getLogger("zarr_rs.xarray").info(message, array.path, e)
+        logging.getLogger("zarr_rs.xarray").info(message, array.name, e)
     return encoding
 
 
@@ -49,9 +50,14 @@ def _piece(lengths: Sequence[int]) -> int | tuple[int, ...]:
     return tuple(lengths) or (0,)
 
 
-def _form(array: Array) -> str:
+def codecs_of(array: Layout) -> dict[str, Any]:
+    """Returns the members `compressors`, `filters`, and in format 3 `serializer`, as objects of zarr-python."""
+    return _codecs(_form(array))
+
+
+def _form(array: Layout) -> str:
     """Returns the metadata of one chunk, which many arrays of a dataset have in common, as JSON."""
-    chunk = array.chunks or (1,) * array.ndim
+    chunk = array.chunks or (1,) * len(array.shape)
     if array.zarr_format == 2:
         names = ("zarr_format", "dtype", "fill_value", "order", "compressor", "filters")
         form = {name: array.metadata.get(name) for name in names} | {"shape": chunk, "chunks": chunk}

@@ -11,6 +11,8 @@ class ZarrError(Exception):
 
     #: What went wrong, as the engine calls it: `NotFound`, `Corrupt`, `Unavailable` and so on.
     kind: str = "Other"
+    #: The path of a directory or the URL of the store, without keys and passwords.
+    location: str | None = None
     #: The path of the array or group.
     array: str | None = None
     #: The index of the chunk in the chunk grid.
@@ -124,16 +126,19 @@ def of_kind(
     array: str | None,
     chunk: list[int] | None,
     key: str | None,
-    system: tuple[int | None, str | None],
+    system: tuple[int | None, str | None, str | None],
 ) -> ZarrError:
-    """Returns the exception of an error of the engine. `system` is a number of the operating system, and a path or URL."""
-    number, place = system
+    """Returns the exception of an error of the engine.
+
+    `system` is a number of the operating system, the path or URL of the object, and the location of the store.
+    """
+    number, place, location = system
     cls = _CLASSES.get(kind, ZarrError)
     if issubclass(cls, OSError):
         cls = _BY_NUMBER.get(number, StoreError) if number else cls
         number = number or _NUMBERS.get(cls)
     error = cls(number, text, place) if number and issubclass(cls, OSError) else cls(text)
-    error.kind, error.array, error.chunk, error.key = kind, array, chunk, key
+    error.kind, error.location, error.array, error.chunk, error.key = kind, location, array, chunk, key
     return error
 
 

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any
 from zarr_rs import _native, html
 from zarr_rs._native import ArrayHandle, GroupHandle
 from zarr_rs.array import Array
+from zarr_rs.document import Metadata
 from zarr_rs.dtypes import type_name
-from zarr_rs.errors import BrokenNodeWarning, NotFoundError, ZarrError
-from zarr_rs.new import new_array, new_group
+from zarr_rs.errors import BrokenNodeWarning, NotFoundError, UnsupportedError, ZarrError
+from zarr_rs.info import Info
+from zarr_rs.making import Making
 from zarr_rs.nodes import Node
 from zarr_rs.report import callers_level
 
 if TYPE_CHECKING:
     from zarr_rs._native import Listed
+    from zarr_rs.settings import Settings
 
 
-class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
+class Group(Making, Mapping[str, "Array | Group"]):
     """A group in a store: a mapping of names to arrays and groups. Names may be paths, `g["a/b"]`.
 
     >>> g = zarr_rs.create_group("memory://", attributes={"title": "weather"})
@@ -38,8 +41,15 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
     def __getitem__(self, path: str) -> Array | Group:
         found = self._handle.node(path)
         if found is None:
-            raise NotFoundError(f"node {self.path!r}: there is no node {path!r} in it")
-        return node(self._store, found, writable=self._writable)._diagnosed()
+            raise self._error("NotFound", f": there is no node {path!r} in it")
+        return node(self._store, found, writable=self._writable, settings=self._settings)._diagnosed()
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """Returns the node at a path, or `default` if there is none."""
+        try:
+            return self[path]
+        except NotFoundError:
+            return default
 
     def __iter__(self) -> Iterator[str]:
         """Iterates over the names of the children. Broken ones are left out."""
@@ -55,17 +65,66 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         """Deletes a node with everything below it."""
         self._check_writable()
         if path not in self:
-            raise NotFoundError(f"node {self.path!r}: there is no node {path!r} in it")
+            raise self._error("NotFound", f": there is no node {path!r} in it")
         _native.erase(self._store.storage(), self._below(path))
         self._handle.reload()
 
-    def arrays(self) -> dict[str, Array]:
-        """Returns the arrays directly in the group. One that cannot be opened is left out, with a `BrokenNodeWarning`."""
-        return {name: found for name, found in self._readable() if isinstance(found, Array)}
+    def members(
+        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
+    ) -> tuple[tuple[str, Array | Group], ...]:
+        """Returns the nodes below the group.
 
-    def groups(self) -> dict[str, Group]:
-        """Returns the groups directly in the group. One that cannot be opened is left out, with a `BrokenNodeWarning`."""
-        return {name: found for name, found in self._readable() if isinstance(found, Group)}
+        Parameters
+        ----------
+        max_depth
+            The number of levels below the children that are returned. `None` is all of them.
+        use_consolidated_for_children
+            Must be true: consolidated metadata is used for all nodes or for none.
+
+        Returns
+        -------
+        tuple of pairs
+            The paths from the group on, and the nodes. One that cannot be opened is left out, with a `BrokenNodeWarning`.
+        """
+        if not use_consolidated_for_children:
+            raise UnsupportedError(
+                "consolidated metadata is used for all nodes or for none: open(use_consolidated=False)"
+            )
+        found: list[tuple[str, Array | Group]] = []
+        for name, member in self._readable():
+            found.append((name, member))
+            if isinstance(member, Group) and max_depth != 0:
+                below = member.members(None if max_depth is None else max_depth - 1)
+                found += [(f"{name}/{path}", child) for path, child in below]
+        return tuple(found)
+
+    def nmembers(self, max_depth: int | None = 0) -> int:
+        """Returns the number of nodes below: of children, or down to a depth. `None` is any depth."""
+        return sum(kind is not None for _, kind, *_ in self._handle.walk(None if max_depth is None else max_depth + 1))
+
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """Yields the names and arrays directly in the group. One that cannot be opened is left out, with a warning."""
+        return ((name, found) for name, found in self._readable() if isinstance(found, Array))
+
+    def groups(self) -> Iterator[tuple[str, Group]]:
+        """Yields the names and groups directly in the group. One that cannot be opened is left out, with a warning."""
+        return ((name, found) for name, found in self._readable() if isinstance(found, Group))
+
+    def array_keys(self) -> Iterator[str]:
+        """Yields the names of the arrays directly in the group."""
+        return (name for name, kind, *_ in self._handle.children() if kind == "array")
+
+    def group_keys(self) -> Iterator[str]:
+        """Yields the names of the groups directly in the group."""
+        return (name for name, kind, *_ in self._handle.children() if kind == "group")
+
+    def array_values(self) -> Iterator[Array]:
+        """Yields the arrays directly in the group."""
+        return (array for _, array in self.arrays())
+
+    def group_values(self) -> Iterator[Group]:
+        """Yields the groups directly in the group."""
+        return (group for _, group in self.groups())
 
     def _readable(self) -> Iterator[tuple[str, Array | Group]]:
         """Yields the children that can be opened, and warns of the others."""
@@ -83,42 +142,46 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
             elif isinstance(handle, BaseException):
                 raise handle  # of a store of another package
             else:
-                yield name, node(self._store, handle, writable=self._writable)._diagnosed()
+                yield name, node(self._store, handle, writable=self._writable, settings=self._settings)._diagnosed()
 
-    def array(self, path: str) -> Array:
+    def get_array(self, path: str) -> Array:
         """Returns the array at a path."""
         found = self[path]
         if not isinstance(found, Array):
-            raise NotFoundError(f"node {found.path!r} is a group, not an array")
+            raise found._error("NotFound", "is a group, not an array")
         return found
 
-    def group(self, path: str) -> Group:
+    def get_group(self, path: str) -> Group:
         """Returns the group at a path."""
         found = self[path]
         if not isinstance(found, Group):
-            raise NotFoundError(f"node {found.path!r} is an array, not a group")
+            raise found._error("NotFound", "is an array, not a group")
         return found
 
-    def create_array(self, path: str, *, overwrite: bool = False, **what: Any) -> Array:
-        """Creates an array of the same format at a path below the group, with the arguments of `zarr_rs.create_array`."""
-        self._check_writable()
-        what.setdefault("zarr_format", self.zarr_format)
-        created = new_array(self._store.storage(), self._below(path), overwrite=overwrite, **what)
-        self._handle.reload()
-        return Array(self._store, created.path, writable=True, handle=created)._diagnosed()
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata in terms of format 3: a mapping, whose members are attributes, too."""
+        members = {"zarr_format": self.zarr_format, "node_type": "group", "attributes": self.attrs.asdict()}
+        return Metadata(members, {})
 
-    def create_group(self, path: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False) -> Group:
-        """Creates a group of the same format at a path below the group."""
-        self._check_writable()
-        created = new_group(
-            self._store.storage(),
-            self._below(path),
-            attributes,
-            zarr_format=self.zarr_format,
-            overwrite=overwrite,
+    @property
+    def info(self) -> Info:
+        """What the metadata says of the group, as lines."""
+        return Info(
+            {
+                "Name": self.name,
+                "Type": "Group",
+                "Zarr format": self.zarr_format,
+                "Read-only": self.read_only,
+                "Store": self._store,
+            }
         )
-        self._handle.reload()
-        return Group(self._store, created.path, writable=True, handle=created)
+
+    def info_complete(self) -> Info:
+        """Returns `info`, with the numbers of all nodes below."""
+        kinds = [kind for _, kind, *_ in self._handle.walk(None) if kind is not None]
+        counts = {"No. arrays": kinds.count("array"), "No. groups": kinds.count("group")}
+        return Info(self.info | {"No. members": len(kinds)} | counts)
 
     @property
     def is_consolidated(self) -> bool:
@@ -128,7 +191,10 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
     def consolidate(self) -> dict[str, str]:
         """Writes the metadata of all nodes below into the group, so that it is read at once.
 
-        Returns the paths of nodes that are left out, with the reasons.
+        Returns
+        -------
+        dict
+            The paths of nodes that are left out, with the reasons.
         """
         self._check_writable()
         return dict(self._handle.consolidate()[1])
@@ -138,12 +204,18 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         self._check_writable()
         self._handle.remove_consolidated()
 
-    def tree(self, levels: int | None = None) -> str:
-        """Returns a picture of the nodes below, as text. `levels` limits the depth."""
+    def tree(self, level: int | None = None) -> str:
+        """Returns a picture of the nodes below, as text.
+
+        Parameters
+        ----------
+        level
+            The number of levels that are shown. By default all.
+        """
         below: dict[str, list[Listed]] = {}
-        for listed in self._handle.walk(levels):
+        for listed in self._handle.walk(level):
             below.setdefault(listed[0].rpartition("/")[0] or "/", []).append(listed)
-        lines = [self.path]
+        lines = [self.name]
 
         def draw(path: str, indent: str) -> None:
             children = sorted(below.get(path, ()))
@@ -152,18 +224,18 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
                 lines.append(f"{indent}{'└── ' if last else '├── '}{_described(child)}")
                 draw(child[0], indent + ("    " if last else "│   "))
 
-        draw(self.path, "")
+        draw(self.name, "")
         return "\n".join(lines)
 
     def _below(self, path: str) -> str:
-        return f"{self.path}/{path}"[1:] if self.path == "/" else f"{self.path}/{path}"
+        return f"{self.name}/{path}"[1:] if self.name == "/" else f"{self.name}/{path}"
 
     def __repr__(self) -> str:
-        return f"<zarr_rs.Group {self.path!r} in {self._store}>"
+        return f"<zarr_rs.Group {self.name!r} in {self._store}>"
 
     def _repr_html_(self) -> str:
         rows = {
-            "Path": f"{self.path} in {self._store}",
+            "Path": f"{self.name} in {self._store}",
             "Format": self.zarr_format,
             "Children": ", ".join(self) or None,
             "Attributes": ", ".join(self.attrs) or None,
@@ -185,8 +257,10 @@ def _described(listed: Listed) -> str:
     return f"{name} {tuple(shape)} {type_name(json.loads(detail))}"
 
 
-def node(store: Any, handle: ArrayHandle | GroupHandle, *, writable: bool) -> Array | Group:
-    """Returns the array or group of a handle."""
+def node(
+    store: Any, handle: ArrayHandle | GroupHandle, *, writable: bool, settings: Settings | None = None
+) -> Array | Group:
+    """Returns the array or group of a handle. The settings are those of arrays, also of those that a group opens."""
     if isinstance(handle, ArrayHandle):
-        return Array(store, handle.path, writable=writable, handle=handle)
-    return Group(store, handle.path, writable=writable, handle=handle)
+        return Array(store, handle.path, writable=writable, handle=handle, settings=settings)
+    return Group(store, handle.path, writable=writable, handle=handle, settings=settings)

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_rs import _native, report
 from zarr_rs._native import ArrayHandle, GroupHandle, Storage, forget
-from zarr_rs.errors import DeniedError, NotFoundError, ZarrDiagnostic
+from zarr_rs.errors import ZarrDiagnostic, ZarrError, of_kind
+from zarr_rs.settings import Settings
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr.storage import StorePath
 
     from zarr_rs.store import Store
 
@@ -26,13 +29,25 @@ class Node(Generic[H]):
     """An array or a group in a store."""
 
     _kind: type[H]
+    #: Names of zarr-python that the node does not have, and what to use.
+    _refused: Mapping[str, str] = {}
 
-    def __init__(self, store: Store, path: str, *, writable: bool, handle: H | None = None) -> None:
+    def __init__(
+        self, store: Store, path: str, *, writable: bool, handle: H | None = None, settings: Settings | None = None
+    ) -> None:
         self._store = store
         self._path = path
         self._writable = writable
-        self._opened: H | None = handle
+        self._settings = settings or Settings()
+        self._opened: H | None = None if handle is None else self._set(handle)
         _all_nodes.add(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            advice = self._refused.get(name)
+            text = f"zarr_rs.{type(self).__name__} has no {name!r}"
+            raise AttributeError(f"{text}: {advice}" if advice else text, name=name, obj=self)
 
     @property
     def _handle(self) -> H:
@@ -40,12 +55,25 @@ class Node(Generic[H]):
         if self._opened is None:
             found = _native.open_node(storage(self._store, writable=self._writable), self._path)
             if not isinstance(found, self._kind):
-                raise NotFoundError(f"node {self._path!r} is a node of another kind now")
-            self._opened = found
+                raise of_kind(
+                    "NotFound",
+                    f"node {self._path!r} is of another kind now",
+                    self._path,
+                    None,
+                    None,
+                    (None, None, str(self._store)),
+                )
+            self._opened = self._set(found)
         return self._opened
 
+    def _set(self, handle: H) -> H:
+        """Gives a handle the settings."""
+        if self._settings.write_empty_chunks and isinstance(handle, ArrayHandle):
+            handle.store_empty_chunks()
+        return handle
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self._store, self._path, self._writable)
+        return _again, (type(self), self._store, self._path, self._writable, self._settings)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.__reduce__() == other.__reduce__()
@@ -59,9 +87,26 @@ class Node(Generic[H]):
         return self._store
 
     @property
-    def path(self) -> str:
-        """The path in the store: `/`, `/a/b`."""
+    def store_path(self) -> StorePath:
+        """The store and the path, as zarr-python takes them."""
+        from zarr.storage import StorePath
+
+        return StorePath(self._store, self.path)
+
+    @property
+    def name(self) -> str:
+        """The path in the store, from its root on: `/`, `/a/b`."""
         return self._handle.path
+
+    @property
+    def path(self) -> str:
+        """The path in the store, without a slash before it: `""`, `a/b`."""
+        return self.name[1:]
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path."""
+        return self.name.rpartition("/")[2]
 
     @property
     def zarr_format(self) -> int:
@@ -78,9 +123,20 @@ class Node(Generic[H]):
         """The attributes: a mapping of JSON values. A change is written at once."""
         return Attributes(self)
 
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Sets several attributes in one write, and keeps the others. Returns the node."""
+        self.attrs.update(new_attributes)
+        return self
+
     def _check_writable(self) -> None:
         if not self._writable:
-            raise DeniedError(f"node {self.path!r} was opened for reading only: open it with mode='r+'")
+            raise self._error("PermissionDenied", "was opened for reading only: open it with mode='r+'")
+
+    def _error(self, kind: str, text: str) -> ZarrError:
+        """Returns an error that names the node and its store. The text begins with a verb, or with `:` or `,`."""
+        place = str(self._store)
+        blank = "" if text[0] in ":," else " "
+        return of_kind(kind, f"node {self.name!r} of {place}{blank}{text}", self.name, None, None, (None, None, place))
 
     @property
     def diagnostics(self) -> list[ZarrDiagnostic]:
@@ -94,8 +150,8 @@ class Node(Generic[H]):
         return self
 
 
-def _again(kind: type[Any], store: Store, path: str, writable: bool) -> Any:
-    return kind(store, path, writable=writable)
+def _again(kind: type[Any], store: Store, path: str, writable: bool, settings: Settings) -> Any:
+    return kind(store, path, writable=writable, settings=settings)
 
 
 def storage(store: Store, *, writable: bool) -> Storage:

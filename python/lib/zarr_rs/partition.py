@@ -21,6 +21,15 @@ def blocks(array: Array, target_bytes: int = TARGET_BYTES) -> tuple[tuple[int, .
     smaller than one of them: with `target_bytes=0` each block is one shard. The blocks of a dimension are about equally
     long. A string of any length counts as the bytes that it takes in an array of NumPy.
 
+    Parameters
+    ----------
+    array
+        The array.
+    target_bytes
+        The size of the largest block, in bytes of elements.
+
+    Examples
+    --------
     >>> a = zarr_rs.create_array("memory://", shape=(100, 90), chunks=(5, 30), shards=(10, 30), dtype="float64")
     >>> zarr_rs.blocks(a, target_bytes=0)
     ((10, 10, 10, 10, 10, 10, 10, 10, 10, 10), (30, 30, 30))
@@ -49,6 +58,15 @@ def partitions(array: Array, target_bytes: int = TARGET_BYTES) -> list[tuple[sli
 
     They are the `blocks` of the array in C order. Tasks that write one each need no locks, with any program.
 
+    Parameters
+    ----------
+    array
+        The array.
+    target_bytes
+        The size of the largest part, in bytes of elements.
+
+    Examples
+    --------
     >>> a = zarr_rs.create_array("memory://", shape=(4, 6), chunks=(2, 6), dtype="int32")
     >>> zarr_rs.partitions(a, target_bytes=0)
     [(slice(0, 2, None), slice(0, 6, None)), (slice(2, 4, None), slice(0, 6, None))]

@@ -96,10 +96,12 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
 
     @property
     def supports_partial_decode(self) -> bool:
+        """Whether zarr-python's own pipeline of these codecs reads parts of a chunk."""
         return self._own.supports_partial_decode
 
     @property
     def supports_partial_encode(self) -> bool:
+        """Whether zarr-python's own pipeline of these codecs writes parts of a chunk."""
         return self._own.supports_partial_encode
 
     def validate(self, **arguments: Any) -> None:

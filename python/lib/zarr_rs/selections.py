@@ -34,12 +34,17 @@ class Selection:
 
 
 def basic(key: Any, shape: tuple[int, ...]) -> Selection:
-    """Returns the selection `a[key]`: positions, slices, `...`, `None`, and one list of positions or mask."""
+    """Returns the selection `a[key]`: positions, slices, `...`, `None`, and one list of positions or mask.
+
+    Lists of positions for all dimensions are points, as in NumPy and zarr-python.
+    """
     if isinstance(key, np.ndarray) and key.dtype == bool and key.ndim > 1:
         return points(key, shape)
     items = key if isinstance(key, tuple) else (key,)
     places = [place for place, item in enumerate(items) if _is_list(item)]
     if len(places) > 1:
+        if len(items) == len(shape) and all(_is_position(item) or _is_positions(item) for item in items):
+            return points(key, shape)
         raise SelectionError("several lists of positions: select with .oindex their product, with .vindex points")
     if places:
         # NumPy moves the dimension of the list to the front if a slice lies between it and a position.
@@ -199,6 +204,10 @@ def _is_position(item: Any) -> bool:
 
 def _is_mask(item: Any) -> bool:
     return isinstance(item, list | np.ndarray) and np.size(item) > 0 and np.asarray(item).dtype == bool
+
+
+def _is_positions(item: Any) -> bool:
+    return _is_list(item) and not _is_mask(item)
 
 
 def _is_list(item: Any) -> bool:

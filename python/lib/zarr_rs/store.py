@@ -250,6 +250,7 @@ class Store(zarr.abc.store.Store):
         return False
 
     async def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Any]]) -> None:
+        """Is not supported: objects are only written whole."""
         raise NotImplementedError("objects are only written whole")
 
     async def get(
@@ -261,6 +262,7 @@ class Store(zarr.abc.store.Store):
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
+        """As `get`, for programs without an event loop."""
         return _first(self.storage().get(key, [_asked(byte_range)]).wait(), prototype)
 
     async def get_partial_values(
@@ -300,6 +302,7 @@ class Store(zarr.abc.store.Store):
         await self._answer(storage.put(key, _bytes(value), False))
 
     def set_sync(self, key: str, value: Buffer) -> None:
+        """As `set`, for programs without an event loop."""
         self._check_writable()
         self.storage().put(key, _bytes(value), False).wait()
 
@@ -317,6 +320,7 @@ class Store(zarr.abc.store.Store):
         await self._answer(storage.delete(key))
 
     def delete_sync(self, key: str) -> None:
+        """As `delete`, for programs without an event loop."""
         self._check_writable()
         self.storage().delete(key).wait()
 

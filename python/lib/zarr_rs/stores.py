@@ -17,6 +17,7 @@ from zarr.core.sync import _get_loop
 from zarr.storage import MemoryStore
 
 from zarr_rs._native import Reply, Storage, forget, split_location
+from zarr_rs.errors import of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -116,7 +117,7 @@ def absolute(location: str) -> str:
 
 def memory(location: str) -> Storage:
     """Returns the storage in memory of this name. Makes it if no store of this process uses it."""
-    return _others.setdefault((location, ()), Storage.memory())
+    return _others.setdefault((location, ()), Storage.memory(location))
 
 
 def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool) -> Storage:
@@ -129,7 +130,7 @@ def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool)
         of_directory = tuple((name, value) for name, value in options if name in DIRECTORY)
         storage = directory(location, create=create, options=of_directory)
         if storage is None:
-            raise FileNotFoundError(f"{location} does not exist")
+            raise of_kind("NotFound", f"{location} does not exist", None, None, None, (None, location, location))
         return storage
     storage = _others.get((location, options))
     if storage is None:

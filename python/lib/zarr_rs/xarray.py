@@ -16,7 +16,7 @@ from xarray.core import indexing
 from zarr_rs import threads
 from zarr_rs.array import DIMENSIONS, Array
 from zarr_rs.encoding import encoding_of
-from zarr_rs.errors import BrokenNodeWarning, MetadataError, ZarrDiagnostic, ZarrError
+from zarr_rs.errors import BrokenNodeWarning, ZarrDiagnostic, ZarrError
 from zarr_rs.group import Group
 from zarr_rs.opening import open_group
 from zarr_rs.report import callers_level, diagnosed
@@ -219,7 +219,7 @@ def _variable(array: Array, elements: _Elements, fill_is_missing: bool) -> xr.Va
         attributes.pop(DIMENSIONS, None)
     dimensions = array._dimensions
     if len(dimensions) != array.ndim or None in dimensions:
-        raise MetadataError(f"array {array.path!r}: not all {array.ndim} dimensions have a name, as xarray needs it")
+        raise array._error("Metadata", f": not all {array.ndim} dimensions have a name, as xarray needs it")
     encoding = encoding_of(array)
     if fill_is_missing:
         if array.zarr_format == 3 or array.metadata.get("fill_value") is not None:
@@ -237,9 +237,9 @@ def _name_missing(attributes: dict[str, Any], array: Array) -> None:
     try:
         missing, odd = array._handle.missing_value()
     except ValueError as e:
-        raise MetadataError(f"array {array.path!r}, member '/attributes/_FillValue': {e}") from None
+        raise array._error("Metadata", f", member '/attributes/_FillValue': {e}") from None
     for code, message in odd:
-        diagnosed(array.path, ZarrDiagnostic(code, "/attributes/_FillValue", message))
+        diagnosed(array.name, ZarrDiagnostic(code, "/attributes/_FillValue", message))
     attributes.pop("_FillValue")
     if missing is not None:
         attributes["_FillValue"] = missing
@@ -266,11 +266,11 @@ class _Coordinates:
         with self._lock:
             if self._found is None:
                 self._found = self._read()
-        return self._found.get(array.path)
+        return self._found.get(array.name)
 
     def _read(self) -> dict[str, np.ndarray[Any, Any]]:
         with ThreadPoolExecutor(min(len(self._arrays), threads.TASKS)) as pool:
-            reads = {array.path: pool.submit(array.read) for array in self._arrays}
+            reads = {array.name: pool.submit(array.read) for array in self._arrays}
         return {path: read.result() for path, read in reads.items() if read.exception() is None}
 
     def __reduce__(self) -> tuple[Any, ...]:
