@@ -13,8 +13,9 @@ The pipeline is for all arrays that zarr-python opens afterwards:
 """
 
 import logging
+from typing import TYPE_CHECKING, Any
 
-from zarr_rs import errors
+from zarr_rs import errors, settings
 from zarr_rs._native import __version__
 from zarr_rs.array import Array, Explanation
 from zarr_rs.copying import Copied, CopyPlan, Estimate, Synced, copy, copy_async, plan_copy, sync
@@ -24,11 +25,17 @@ from zarr_rs.opening import create_array, create_group, open, open_array, open_a
 from zarr_rs.partition import blocks, partitions
 from zarr_rs.pipeline import CodecPipeline
 from zarr_rs.report import Counts, FallbackWarning, counts
+from zarr_rs.settings import Config, set_config, threads
 from zarr_rs.store import Store
+
+if TYPE_CHECKING:
+    #: The settings that hold now.
+    config: Config
 
 __all__ = [
     "Array",
     "CodecPipeline",
+    "Config",
     "Copied",
     "CopyPlan",
     "Counts",
@@ -42,6 +49,7 @@ __all__ = [
     "ZarrError",
     "__version__",
     "blocks",
+    "config",
     "copy",
     "copy_async",
     "counts",
@@ -54,7 +62,9 @@ __all__ = [
     "open_group",
     "partitions",
     "plan_copy",
+    "set_config",
     "sync",
+    "threads",
 ]
 
 # A program that configures no logging prints nothing.
@@ -62,3 +72,9 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # zarr-python finds a pipeline by the name that its users write.
 CodecPipeline.__module__ = "zarr_rs"
+
+
+def __getattr__(name: str) -> Any:
+    if name == "config":
+        return settings.current()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from zarr_rs import arrow, html, selections, threads
+from zarr_rs import arrow, html, selections, waiting
 from zarr_rs._native import ArrayHandle
 from zarr_rs.dtypes import numpy_dtype, type_name
 from zarr_rs.errors import ArgumentError
@@ -214,11 +214,11 @@ class Array(Node[ArrayHandle]):
 
     async def read_async(self, key: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
         """As `read`, for async programs. The work is done in threads of the package."""
-        return await threads.run(self.read, key, out=out)
+        return await waiting.run(self.read, key, out=out)
 
     async def write_async(self, key: Any, values: Any) -> None:
         """As `write`, for async programs."""
-        await threads.run(self.write, key, values)
+        await waiting.run(self.write, key, values)
 
     def read_many(self, keys: Iterable[Any]) -> list[Any]:
         """Reads several selections `a[key]`. Chunks that they share are fetched and decoded once."""

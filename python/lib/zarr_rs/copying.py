@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from zarr_rs import _native, threads
+from zarr_rs import _native, waiting
 from zarr_rs.array import Array
 from zarr_rs.errors import ArgumentError, NotFoundError
 from zarr_rs.nodes import Node, storage
@@ -188,7 +188,7 @@ async def copy_async(
     source: Location | Array | Group, destination: Location, path: str = "/", **options: Any
 ) -> Copied:
     """As `copy`, for async programs. The work is done in threads of the package."""
-    return await threads.run(copy, source, destination, path, **options)
+    return await waiting.run(copy, source, destination, path, **options)
 
 
 def plan_copy(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_rs import _native, threads
+from zarr_rs import _native, waiting
 from zarr_rs.array import Array
 from zarr_rs.errors import NotFoundError
 from zarr_rs.group import Group, node
@@ -55,7 +55,7 @@ def open(
 
 async def open_async(location: Location, path: str = "/", **options: Any) -> Array | Group:
     """As `open`, for async programs. The work is done in threads of the package."""
-    return await threads.run(open, location, path, **options)
+    return await waiting.run(open, location, path, **options)
 
 
 def open_array(location: Location, path: str = "/", **options: Any) -> Array:
