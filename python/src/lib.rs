@@ -3,6 +3,7 @@
 mod array;
 mod arrays;
 mod arrow;
+mod basic;
 mod batch;
 mod copies;
 mod directory;
@@ -35,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<batch::Plan>()?;
     module.add_class::<copies::CopyPlan>()?;
     module.add_class::<foreign::Reply>()?;
+    module.add_class::<groups::ChildHandle>()?;
     module.add_class::<groups::GroupHandle>()?;
     module.add_class::<request::Request>()?;
     module.add_class::<storage::Storage>()?;

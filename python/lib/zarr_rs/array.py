@@ -79,7 +79,7 @@ class Array(Node[ArrayHandle]):
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of elements in each dimension."""
-        return tuple(self._handle.shape)
+        return self._handle.shape
 
     @property
     def ndim(self) -> int:
@@ -99,7 +99,12 @@ class Array(Node[ArrayHandle]):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements in NumPy. Strings of any length have `StringDType`, with NumPy 1 `object`."""
-        return numpy_dtype(self._document["data_type"])
+        memo = self._handle.memo
+        found = memo.get("dtype")
+        if found is None:
+            found = memo["dtype"] = numpy_dtype(self._document["data_type"])
+        dtype: np.dtype[Any] = found
+        return dtype
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -109,8 +114,12 @@ class Array(Node[ArrayHandle]):
 
     @property
     def _document(self) -> dict[str, Any]:
-        """The metadata in terms of format 3."""
-        document: dict[str, Any] = json.loads(self._handle.document)
+        """The metadata in terms of format 3. Nobody may change it."""
+        memo = self._handle.memo
+        found = memo.get("document")
+        if found is None:
+            found = memo["document"] = json.loads(self._handle.document)
+        document: dict[str, Any] = found
         return document
 
     @property
@@ -178,15 +187,17 @@ class Array(Node[ArrayHandle]):
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        return self._read(selections.basic(key, self.shape))
+        return self.read(key)
 
     def __setitem__(self, key: Any, values: Any) -> None:
-        self._write(selections.basic(key, self.shape), values)
+        self._check_writable()
+        if not self._handle.set(key, values):
+            self._write(selections.basic(key, self.shape), values)
 
     @property
     def oindex(self) -> Indexer:
         """Selects each dimension on its own: `a.oindex[[3, 1], mask]`."""
-        return Indexer(self, selections.orthogonal)
+        return OrthogonalIndexer(self, selections.orthogonal)
 
     @property
     def vindex(self) -> Indexer:
@@ -202,7 +213,8 @@ class Array(Node[ArrayHandle]):
 
     def read(self, key: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
         """Reads `a[key]`, into `out` if it is given: an array of its shape and type, with any strides."""
-        return self._read(selections.basic(key, self.shape), out)
+        found = self._handle.get(key, out)
+        return self._read(selections.basic(key, self.shape), out) if found is None else found
 
     def write(self, key: Any, values: Any) -> None:
         """Writes `a[key] = values`.
@@ -381,6 +393,14 @@ class Indexer:
 
     def __setitem__(self, key: Any, values: Any) -> None:
         self._array._write(self._select(key, self._array.shape), values)
+
+
+class OrthogonalIndexer(Indexer):
+    """Selections of each dimension on its own. Without a list they are those of `a[...]`."""
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._array._handle.get(key)
+        return super().__getitem__(key) if found is None else found
 
 
 class ArrowIndexer:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from zarr_rs import _native, html
-from zarr_rs._native import ArrayHandle, GroupHandle
+from zarr_rs._native import ArrayHandle, ChildHandle, GroupHandle
 from zarr_rs.array import Array
 from zarr_rs.dtypes import type_name
 from zarr_rs.errors import BrokenNodeWarning, NotFoundError, ZarrError
@@ -35,15 +35,38 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
 
     _kind = GroupHandle
 
+    #: The child that an iteration is at.
+    _at: ChildHandle | None = None
+
     def __getitem__(self, path: str) -> Array | Group:
-        found = self._handle.node(path)
+        at, self._at = self._at, None
+        found = at.open() if at is not None and at.name == path else None
+        if found is None:
+            found = self._handle.node(path)
         if found is None:
             raise NotFoundError(f"node {self.path!r}: there is no node {path!r} in it")
         return node(self._store, found, writable=self._writable)._diagnosed()
 
     def __iter__(self) -> Iterator[str]:
-        """Iterates over the names of the children. Broken ones are left out."""
-        return (name for name, kind, *_ in self._handle.children() if kind is not None)
+        """Iterates over the names of the children. Broken ones are left out.
+
+        The metadata of all children is read at the start. The node of a name that is opened while the iteration is at it has
+        this metadata; it is not read twice.
+        """
+        return self._names(self._handle.children())
+
+    def _names(self, children: list[ChildHandle]) -> Iterator[str]:
+        try:
+            for child in children:
+                self._at = child
+                yield child.name
+        finally:
+            self._at = None
+
+    def _reload(self) -> None:
+        """Takes note of a change of a node below."""
+        self._at = None
+        self._handle.reload()
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -57,7 +80,7 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         if path not in self:
             raise NotFoundError(f"node {self.path!r}: there is no node {path!r} in it")
         _native.erase(self._store.storage(), self._below(path))
-        self._handle.reload()
+        self._reload()
 
     def arrays(self) -> dict[str, Array]:
         """Returns the arrays directly in the group. One that cannot be opened is left out, with a `BrokenNodeWarning`."""
@@ -102,7 +125,7 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         self._check_writable()
         what.setdefault("zarr_format", self.zarr_format)
         created = new_array(self._store.storage(), self._below(path), overwrite=overwrite, **what)
-        self._handle.reload()
+        self._reload()
         return Array(self._store, created.path, writable=True, handle=created)._diagnosed()
 
     def create_group(self, path: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False) -> Group:
@@ -115,7 +138,7 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
             zarr_format=self.zarr_format,
             overwrite=overwrite,
         )
-        self._handle.reload()
+        self._reload()
         return Group(self._store, created.path, writable=True, handle=created)
 
     @property

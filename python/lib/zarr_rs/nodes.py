@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 H = TypeVar("H", ArrayHandle, GroupHandle)
 
-_all_nodes: weakref.WeakSet[Node[Any]] = weakref.WeakSet()
+#: By identity: equal nodes have handles of their own.
+_all_nodes: weakref.WeakValueDictionary[int, Node[Any]] = weakref.WeakValueDictionary()
 
 
 class Node(Generic[H]):
@@ -32,7 +33,7 @@ class Node(Generic[H]):
         self._path = path
         self._writable = writable
         self._opened: H | None = handle
-        _all_nodes.add(self)
+        _all_nodes[id(self)] = self
 
     @property
     def _handle(self) -> H:
@@ -89,8 +90,8 @@ class Node(Generic[H]):
 
     def _diagnosed(self) -> Self:
         """Tells the user the diagnostics of the metadata."""
-        for diagnostic in self.diagnostics:
-            report.diagnosed(self._path, diagnostic)
+        for note in self._handle.diagnostics:
+            report.diagnosed(self._path, ZarrDiagnostic(*note))
         return self
 
 
@@ -155,8 +156,8 @@ class Attributes(MutableMapping[str, Any]):
 
 def _forget_parent() -> None:
     """Forgets everything that the parent process opened: its threads are not in this process."""
-    for node in list(_all_nodes):
-        forget(node._opened)
+    for node in list(_all_nodes.values()):
+        forget((node._opened, node.__dict__.pop("_at", None)))
         node._opened = None
 
 
