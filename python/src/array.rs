@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use zarr_array::blocking::Array as Handle;
 use zarr_array::{
-    ArrayError, ArrayMeta, ArrayResult, Cpu, EmptyChunks, InnerOrder, OpenOptions, PartialWrites,
+    ArrayError, ArrayMeta, ArrayResult, EmptyChunks, InnerOrder, MissingChunks, OpenOptions, PartialWrites,
 };
 use zarr_traits::Prefix;
 use zarr_traits::lock::unpoisoned;
@@ -14,6 +14,7 @@ use zarr_traits::lock::unpoisoned;
 use crate::batch::Plan;
 use crate::elements;
 use crate::error::raised;
+use crate::interrupt::wait;
 use crate::known::{limits, registry};
 use crate::storage::Storage;
 use crate::text;
@@ -36,18 +37,18 @@ struct Settings {
     is_foreign: bool,
     /// The order of inner chunks, if the array has shards.
     inner_order: Option<InnerOrder>,
-    cpu: Option<Cpu>,
+    missing: MissingChunks,
 }
 
 #[pymethods]
 impl Array {
     /// Opens the array at `path` from its metadata document. Makes no request.
     ///
-    /// `threads` is the number of threads that decode and encode; by default the arrays of a storage share as many as
-    /// the machine has. `inner_order` is the `subchunk_write_order` of shards; without shards `None`.
+    /// `inner_order` is the `subchunk_write_order` of shards; without shards `None`.
     #[new]
     #[pyo3(signature = (
-        storage, path, document, zarr_format, *, write_empty_chunks, is_foreign, inner_order=None, threads=None
+        storage, path, document, zarr_format, *, write_empty_chunks, is_foreign, inner_order=None,
+        missing_is_error=false
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python names most of them")]
     fn new(
@@ -59,15 +60,15 @@ impl Array {
         write_empty_chunks: bool,
         is_foreign: bool,
         inner_order: Option<&str>,
-        threads: Option<usize>,
+        missing_is_error: bool,
     ) -> PyResult<Self> {
         let inner_order = inner_order.map(|order| match order {
             "morton" => InnerOrder::Morton,
             "colexicographic" => InnerOrder::F,
             _ => InnerOrder::C,
         });
-        let cpu = threads.map(Cpu::threads);
-        let settings = Settings { store_empty: write_empty_chunks, is_foreign, inner_order, cpu };
+        let missing = if missing_is_error { MissingChunks::Error } else { MissingChunks::Fill };
+        let settings = Settings { store_empty: write_empty_chunks, is_foreign, inner_order, missing };
         Self::open(storage, path, document, zarr_format, settings).map_err(|e| raised(py, &storage.0, &e))
     }
 
@@ -76,6 +77,20 @@ impl Array {
         // zarr-python writes a part of a shard that reaches over the end of the array: what lies behind it stays.
         let has_shards = self.settings.inner_order.is_some();
         Plan::new(&self.handle, &self.path, batch, has_shards)
+    }
+
+    /// Returns for each chunk of a plan whether it is missing in the store.
+    fn missing(&self, py: Python<'_>, plan: &Plan) -> PyResult<Vec<bool>> {
+        let array = self.reaching(plan).map_err(|e| self.raised(py, &e))?;
+        let array = zarr_array::Array::from(array);
+        let found = wait(py, async {
+            let mut missing = Vec::new();
+            for index in plan.indexes() {
+                missing.push(array.stored_chunk_size(index).await?.is_none());
+            }
+            Ok(missing)
+        })?;
+        found.map_err(|e| self.raised(py, &e))
     }
 
     /// Reads an item of a plan, or all of them, into `out`: one dimension, in C order.
@@ -169,10 +184,6 @@ impl Settings {
             array.with_empty_chunks(if self.store_empty { EmptyChunks::Store } else { EmptyChunks::Skip });
         // A store of zarr-python has no conditional writes, and its users expect none.
         let array = if self.is_foreign { array.with_partial_writes(PartialWrites::Unchecked) } else { array };
-        let array = array.with_inner_order(self.inner_order.unwrap_or_default());
-        match &self.cpu {
-            Some(cpu) => array.with_cpu(cpu.clone()),
-            None => array,
-        }
+        array.with_inner_order(self.inner_order.unwrap_or_default()).with_missing_chunks(self.missing)
     }
 }

@@ -43,6 +43,8 @@ enum Along {
 /// A chunk of a batch.
 #[derive(Debug)]
 struct Item {
+    /// The place of the chunk in the chunk grid.
+    index: Vec<u64>,
     /// The elements of the chunk in each dimension, not clipped to the array.
     spans: Vec<std::ops::Range<u64>>,
     part: Part,
@@ -120,6 +122,11 @@ impl Plan {
         Ok(Some(Self { items, whole, reach, extent }))
     }
 
+    /// The places of the chunks in the chunk grid.
+    pub(crate) fn indexes(&self) -> impl Iterator<Item = &[u64]> {
+        self.items.iter().map(|item| &*item.index)
+    }
+
     /// Returns the selection of an item, or of the whole batch.
     pub(crate) fn selected(&self, item: Option<usize>) -> PyResult<Selected> {
         let missing = || pyo3::exceptions::PyIndexError::new_err("the plan has no such selection");
@@ -150,8 +157,8 @@ impl Item {
         let rank = array.shape().len();
         let index = below.and_then(|key| array.key_encoding().decode(key, rank));
         let grid = array.chunk_grid();
-        let spans: Option<Vec<_>> =
-            index.and_then(|index| (0..).zip(&*index).map(|(dim, i)| grid.span(dim, *i)).collect());
+        let Some(index) = index.map(|index| index.to_vec()) else { return Ok(None) };
+        let spans: Option<Vec<_>> = (0..).zip(&index).map(|(dim, i)| grid.span(dim, *i)).collect();
         let (Some(spans), Some(part)) = (spans, Part::new(&item.get_item(2)?, &item.get_item(3)?, rank)?)
         else {
             return Ok(None);
@@ -163,7 +170,7 @@ impl Item {
                 return Ok(None);
             }
         }
-        Ok(Some(Self { spans, part, is_complete: item.get_item(4)?.extract()? }))
+        Ok(Some(Self { index, spans, part, is_complete: item.get_item(4)?.extract()? }))
     }
 
     /// The end of the selected elements in dimension `dim`, in elements of the array.

@@ -1,6 +1,6 @@
 //! Reads into and writes from the memory of NumPy arrays.
 
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_array::{ArrayResult, Element, Selection, WriteElement, blocking::Array};
@@ -42,6 +42,35 @@ pub(crate) fn read(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) 
 /// Writes `values`, given as [`read`] returns them, to a selection.
 pub(crate) fn write(array: &Array, selection: Selection, values: &Bound<'_, PyAny>) -> PyResult<()> {
     by_type!(array, write_typed, write_bytes, (array, selection, values))
+}
+
+/// Reads a selection into `out`, which has its shape.
+pub(crate) fn read_into<T>(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> PyResult<()>
+where
+    T: Element + numpy::Element,
+{
+    let py = out.py();
+    filled(out, |memory: &Bound<'_, PyArrayDyn<T>>| {
+        let mut memory = memory.try_readwrite()?;
+        let mut memory = memory.as_array_mut();
+        let bytes = memory.len().saturating_mul(size_of::<T>());
+        run(py, array, bytes, move |array| array.read_into(selection, &mut memory))?
+            .map_err(|e| raised(py, array.storage(), &e))
+    })
+}
+
+/// Writes values that have the shape of a selection.
+pub(crate) fn write_from<T>(array: &Array, selection: Selection, values: &Bound<'_, PyAny>) -> PyResult<()>
+where
+    T: WriteElement + numpy::Element,
+{
+    let py = values.py();
+    let values: Bound<'_, PyArrayDyn<T>> = regular(values)?;
+    let values = values.try_readonly()?;
+    let memory = values.as_array();
+    let bytes = memory.len().saturating_mul(size_of::<T>());
+    run(py, array, bytes, move |array| array.write(selection, &memory))?
+        .map_err(|e| raised(py, array.storage(), &e))
 }
 
 fn read_typed<T>(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> PyResult<()>

@@ -12,10 +12,10 @@ use zarr_array::meta::{
 };
 use zarr_array::traits::BoxFuture;
 use zarr_array::traits::extension::Context;
-use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType, OpenOptions};
+use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType};
 use zarr_hierarchy::{
-    ChildState, EraseOptions, ExistingNode, Group, GroupOptions, HierarchyErrorKind, HierarchyResult, Node,
-    NodeKind, UseConsolidated,
+    Child, ChildState, EraseOptions, ExistingNode, Group, GroupOptions, HierarchyResult, Node, NodeKind,
+    UseConsolidated,
 };
 use zarr_traits::lock::unpoisoned;
 
@@ -33,6 +33,25 @@ pub(crate) struct GroupHandle(Mutex<Group>);
 /// A node below a group: its name or path, its kind (`array`, `group`) or `None` for a broken node, and the shape and
 /// metadata of an array, or the reason why a node is broken.
 type Listed = (String, Option<&'static str>, Option<Vec<u64>>, Option<String>);
+
+/// A child of a group, whose metadata was read with those of its siblings.
+#[pyclass(frozen, module = "zarr_rs._native")]
+pub(crate) struct ChildHandle {
+    storage: zarr_traits::Storage,
+    #[pyo3(get)]
+    name: String,
+    child: Mutex<Option<Child>>,
+}
+
+#[pymethods]
+impl ChildHandle {
+    /// Opens the child with the metadata that was read. Returns `None` if it was opened before: then the metadata may be old.
+    fn open<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(child) = unpoisoned(self.child.lock()).take() else { return Ok(None) };
+        let node = child.open().map_err(|e| raised_in_group(py, &self.storage, &e))?;
+        handle(py, node).map(Some)
+    }
+}
 
 #[pymethods]
 impl GroupHandle {
@@ -61,11 +80,17 @@ impl GroupHandle {
         notes(self.get().diagnostics())
     }
 
-    /// Lists the children by name.
-    fn children(&self, py: Python<'_>) -> PyResult<Vec<Listed>> {
+    /// Lists the children whose documents can be read, by name.
+    fn children(&self, py: Python<'_>) -> PyResult<Vec<ChildHandle>> {
         let group = self.get();
         let children = group_result(py, group.storage(), group.children())?;
-        Ok(children.iter().map(|child| listed(child, child.name().to_owned())).collect())
+        let nodes = children.into_iter().filter(|child| child.kind().is_some());
+        let handles = nodes.map(|child| ChildHandle {
+            storage: group.storage().clone(),
+            name: child.name().to_owned(),
+            child: Mutex::new(Some(child)),
+        });
+        Ok(handles.collect())
     }
 
     /// Opens the children, by name. In place of one that cannot be opened is the exception.
@@ -172,17 +197,7 @@ pub(crate) fn open_node<'py>(
     let options = group_options().format(format).use_consolidated(consolidated);
     let storage = &storage.0;
     let node = group_result(py, storage, async {
-        let registry = registry()?;
-        let group = match Group::open_with(storage.clone(), path, registry, &options).await {
-            Err(e) if e.kind() == HierarchyErrorKind::NotFound => e,
-            group => return group.map(Node::Group),
-        };
-        let options = OpenOptions::new().limits(limits()).format(format);
-        match zarr_array::Array::open_with(storage.clone(), path, registry, &options).await {
-            // The error of the group says that there is no node either.
-            Err(e) if e.kind() == HierarchyErrorKind::NotFound => Err(group),
-            array => Ok(Node::Array(array?)),
-        }
+        Node::open_with(storage.clone(), path, registry()?, &options).await
     })?;
     handle(py, node)
 }
@@ -336,7 +351,7 @@ fn existing(overwrite: bool) -> ExistingNode {
     if overwrite { ExistingNode::Replace } else { ExistingNode::Fail }
 }
 
-fn listed(child: &zarr_hierarchy::Child, name: String) -> Listed {
+fn listed(child: &Child, name: String) -> Listed {
     match (child.kind(), child.metadata().and_then(|meta| meta.clone().array())) {
         (Some(NodeKind::Array), Some(meta)) => {
             (name, Some("array"), Some(meta.shape().to_vec()), Some(meta.document().to_text()))

@@ -3,6 +3,7 @@
 mod array;
 mod arrays;
 mod arrow;
+mod basic;
 mod batch;
 mod copies;
 mod directory;
@@ -19,6 +20,7 @@ mod request;
 mod selection;
 mod storage;
 mod text;
+mod threads;
 
 use std::ffi::OsString;
 
@@ -34,9 +36,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<batch::Plan>()?;
     module.add_class::<copies::CopyPlan>()?;
     module.add_class::<foreign::Reply>()?;
+    module.add_class::<groups::ChildHandle>()?;
     module.add_class::<groups::GroupHandle>()?;
     module.add_class::<request::Request>()?;
     module.add_class::<storage::Storage>()?;
+    module.add_class::<threads::Threads>()?;
     module.add_function(wrap_pyfunction!(copies::mirror, module)?)?;
     module.add_function(wrap_pyfunction!(copies::plan_copy, module)?)?;
     module.add_function(wrap_pyfunction!(groups::create_array, module)?)?;
@@ -46,7 +50,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(forget, module)?)?;
     module.add_function(wrap_pyfunction!(redacted, module)?)?;
-    module.add_function(wrap_pyfunction!(split_location, module)?)
+    module.add_function(wrap_pyfunction!(split_location, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::available_threads, module)?)
 }
 
 /// Runs the command with its arguments, the first of which is its name, and returns the exit code.

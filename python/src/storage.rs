@@ -20,6 +20,7 @@ use crate::interrupt::wait;
 use crate::known::limits;
 use crate::redacted;
 use crate::request::{Found, Request};
+use crate::threads::Threads;
 
 /// A store. Arrays of one handle share its threads and its locks.
 #[pyclass(frozen, weakref, module = "zarr_rs._native")]
@@ -107,6 +108,12 @@ impl Storage {
     /// Returns a handle on the same store that cannot write.
     fn read_only(&self) -> Self {
         Self(self.0.read_only())
+    }
+
+    /// Makes the arrays that are opened from now on use these threads. Returns `False`, and changes nothing, if the storage has
+    /// threads.
+    fn use_threads(&self, threads: &Threads) -> bool {
+        threads.cpu.clone().use_for(&self.0)
     }
 
     /// Whether requests do their work in the thread that waits for them.

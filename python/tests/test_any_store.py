@@ -326,7 +326,7 @@ def test_metadata_that_a_store_cannot_read_closes_the_group() -> None:
     written(memory, 3)
     store = Failing(memory)
     for call in (
-        lambda: zarr_rs.open_group(store).arrays(),
+        lambda: list(zarr_rs.open_group(store).arrays()),
         lambda: zarr_rs.open_group(store)["a"],
         lambda: xr.open_dataset(store, engine="zarr_rs"),
     ):

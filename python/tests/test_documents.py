@@ -18,7 +18,10 @@ import zarr_rs
 ROOT = pathlib.Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("document", ["python/README.md", "docs/guide/src/python.md", "docs/guide/src/cluster.md"])
+DOCUMENTS = ["python/README.md", *(f"docs/guide/src/{name}.md" for name in ("python", "python-settings", "cluster"))]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_code_of_a_document_runs(document: str, tmp_path: pathlib.Path) -> None:
     text = (ROOT / document).read_text()
     blocks = re.findall(r"^( *)```python\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE)

@@ -25,7 +25,7 @@ KINDS = {"Array": (zarr.Array, zarr_rs.Array), "Group": (zarr.Group, zarr_rs.Gro
 REFUSED = {
     "Array": {"async_array", "config", "create", "from_dict", "with_config"},
     "Group": {"array", "create_dataset", "move", "require_dataset", "update_attributes_async"},
-    "zarr": {"AsyncArray", "AsyncGroup", "config", "copy_all", "copy_store"},
+    "zarr": {"AsyncArray", "AsyncGroup", "copy_all", "copy_store"},
 }
 
 #: Names of zarr-python whose parameters are others here: the selection and the store have other forms.

@@ -56,6 +56,20 @@ def test_reads_what_is_missing_as_the_fill_value(store: Any) -> None:
         assert np.isnan(ours(store, path="a")[...]).all()
 
 
+@pytest.mark.skipif(Version(zarr.__version__) < Version("3.2"), reason="missing chunks are never errors there")
+@pytest.mark.parametrize("shards", [None, (4,)])
+def test_missing_chunks_may_be_errors(shards: Any, store: Any) -> None:
+    zarr.create_array(store, name="a", shape=(12,), chunks=(2,) if shards else (4,), shards=shards, dtype="i4")
+    ours(store, path="a", mode="r+")[4:6] = [1, 2]
+    with zarr.config.set({"array.read_missing_chunks": False}), no_fallback():
+        array = ours(store, path="a")
+        # An inner chunk that is missing in a shard is none of these errors.
+        np.testing.assert_array_equal(array[4:8], [1, 2, 0, 0])
+        with pytest.raises(zarr.errors.ChunkNotFoundError, match=r"2 chunk\(s\)") as raised:
+            array[...]
+        assert "c/0" in str(raised.value) and "c/2" in str(raised.value) and "c/1" not in str(raised.value)
+
+
 def test_a_write_after_a_resize_keeps_the_elements_that_were_beyond_the_edge(store: Any) -> None:
     zarr.create_array(store, name="a", shape=(6,), chunks=(4,), dtype="i4")
     array = ours(store, path="a", mode="r+")

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
 
@@ -18,22 +19,51 @@ use crate::error::ArrayResult;
 /// [`use_for`](Self::use_for) sets the pool of a storage, [`Array::with_cpu`](crate::Array::with_cpu) that of one handle.
 #[derive(Clone, Debug)]
 #[doc(alias("parallel", "concurrency", "threads"))]
-pub struct Cpu(Option<Arc<dyn Spawn>>);
+pub struct Cpu {
+    pool: Option<Arc<dyn Spawn>>,
+    /// The queue of the pool, if it is one of this crate.
+    queue: Option<Arc<Queue>>,
+}
 
 impl Cpu {
     /// Does all work on the calling thread, or on the awaiting task.
     pub fn inline() -> Self {
-        Self(None)
+        Self { pool: None, queue: None }
     }
 
     /// Creates a pool of `width` threads. They start when first needed and end with the last clone.
     pub fn threads(width: usize) -> Self {
-        if width == 0 { Self::inline() } else { Self::with(Pool::new(width)) }
+        if width == 0 { Self::inline() } else { Pool::new(width).into() }
     }
 
     /// Uses a pool of the caller.
     pub fn with(pool: impl Spawn + 'static) -> Self {
-        Self(Some(Arc::new(pool)))
+        Self { pool: Some(Arc::new(pool)), queue: None }
+    }
+
+    /// The number of threads; 0 if all work is done on the calling thread.
+    pub fn width(&self) -> usize {
+        self.pool.as_ref().map_or(0, |pool| pool.width())
+    }
+
+    /// Changes the number of threads of a pool that [`threads`](Self::threads) made, for all its users: for a program whose
+    /// storages share one pool, and whose settings change. Jobs at work go on. Returns `false`, and changes nothing, for other
+    /// pools and for 0.
+    ///
+    /// ```
+    /// # use zarr_array::Cpu;
+    /// let cpu = Cpu::threads(8);
+    /// assert!(cpu.resize(2));
+    /// assert_eq!(cpu.width(), 2);
+    /// ```
+    pub fn resize(&self, width: usize) -> bool {
+        let Some(queue) = self.queue.as_ref().filter(|_| width > 0) else { return false };
+        let state = unpoisoned(queue.state.lock());
+        queue.width.store(width, Ordering::Relaxed);
+        drop(state);
+        // Some may wait because too many were at work.
+        queue.work.notify_all();
+        true
     }
 
     /// Uses the threads of rayon: the pool that runs the caller, or the global pool.
@@ -78,11 +108,11 @@ impl Cpu {
 
     /// A thread for each core. There are no threads in a browser.
     fn of_machine() -> Self {
-        if cfg!(target_family = "wasm") { Self::inline() } else { Self::with(Pool::default()) }
+        if cfg!(target_family = "wasm") { Self::inline() } else { Pool::default().into() }
     }
 
     pub(crate) fn pool(&self) -> Option<&Arc<dyn Spawn>> {
-        self.0.as_ref()
+        self.pool.as_ref()
     }
 }
 
@@ -124,7 +154,7 @@ impl Spawn for Rayon {
 struct Pool(Arc<Queue>);
 
 struct Queue {
-    width: usize,
+    width: AtomicUsize,
     state: Mutex<State>,
     work: Condvar,
 }
@@ -134,12 +164,18 @@ struct State {
     jobs: VecDeque<Box<dyn FnOnce() + Send>>,
     started: usize,
     idle: usize,
+    /// The number of jobs at work.
+    running: usize,
     closed: bool,
 }
 
 impl Pool {
     fn new(width: usize) -> Self {
-        Self(Arc::new(Queue { width, state: Mutex::default(), work: Condvar::new() }))
+        Self(Arc::new(Queue {
+            width: AtomicUsize::new(width),
+            state: Mutex::default(),
+            work: Condvar::new(),
+        }))
     }
 }
 
@@ -149,15 +185,36 @@ impl Default for Pool {
     }
 }
 
+impl From<Pool> for Cpu {
+    fn from(pool: Pool) -> Self {
+        let queue = Some(pool.0.clone());
+        Self { pool: Some(Arc::new(pool)), queue }
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Queue({} threads)", self.width())
+    }
+}
+
 impl Queue {
+    fn width(&self) -> usize {
+        self.width.load(Ordering::Relaxed)
+    }
+
     fn work(&self) {
         let mut state = unpoisoned(self.state.lock());
         loop {
-            if let Some(job) = state.jobs.pop_front() {
+            // There are more workers than the width after it was made smaller.
+            let job = if state.running < self.width() { state.jobs.pop_front() } else { None };
+            if let Some(job) = job {
+                state.running += 1;
                 drop(state);
                 // Jobs report their own panics; this keeps the worker alive.
                 let _ = catch_unwind(AssertUnwindSafe(job));
                 state = unpoisoned(self.state.lock());
+                state.running -= 1;
             } else if state.closed {
                 return;
             } else {
@@ -173,7 +230,7 @@ impl Spawn for Pool {
     fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         let mut state = unpoisoned(self.0.state.lock());
         state.jobs.push_back(job);
-        if state.idle < state.jobs.len() && state.started < self.0.width {
+        if state.idle < state.jobs.len() && state.started < self.0.width() {
             let queue = self.0.clone();
             let name = format!("zarr-{}", state.started);
             if thread::Builder::new().name(name).spawn(move || queue.work()).is_ok() {
@@ -191,7 +248,7 @@ impl Spawn for Pool {
     }
 
     fn width(&self) -> usize {
-        self.0.width
+        self.0.width()
     }
 
     fn is_busy(&self) -> bool {
@@ -209,7 +266,7 @@ impl Drop for Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pool({} threads)", self.0.width)
+        write!(f, "Pool({} threads)", self.0.width())
     }
 }
 
@@ -218,6 +275,31 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+
+    #[test]
+    fn a_pool_that_was_made_smaller_does_fewer_jobs_at_once() {
+        let cpu = Cpu::threads(4);
+        let pool = cpu.pool().unwrap();
+        let (send, receive) = mpsc::channel();
+        let at_work = Arc::new(AtomicUsize::new(0));
+        let run = |count: usize| {
+            for _ in 0..count {
+                let (send, at_work) = (send.clone(), at_work.clone());
+                pool.spawn(Box::new(move || {
+                    let now = at_work.fetch_add(1, Ordering::SeqCst) + 1;
+                    thread::yield_now();
+                    at_work.fetch_sub(1, Ordering::SeqCst);
+                    send.send(now).unwrap();
+                }));
+            }
+            receive.iter().take(count).max().unwrap()
+        };
+        assert!(run(100) <= 4);
+        assert!(cpu.resize(1));
+        assert_eq!((run(100), pool.width()), (1, 1));
+        assert!(cpu.resize(3) && !cpu.resize(0) && !Cpu::inline().resize(1));
+        assert!(run(100) <= 3);
+    }
 
     #[test]
     fn a_panic_of_a_job_does_not_end_its_worker() {

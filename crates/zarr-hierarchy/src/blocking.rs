@@ -70,6 +70,21 @@ pub fn copy(
     block_on(crate::copy(storage, path, to, to_path, options))
 }
 
+impl Node {
+    /// Opens the array or the group at `path`, whose kind is not known: its documents are read once.
+    ///
+    /// # Errors
+    /// As [`zarr_hierarchy::Node::open_with`](crate::Node::open_with).
+    pub fn open_with(
+        storage: impl Into<Storage>,
+        path: &str,
+        registry: &Registry,
+        options: &GroupOptions,
+    ) -> HierarchyResult<Self> {
+        block_on(crate::Node::open_with(storage, path, registry, options)).map(Self::from)
+    }
+}
+
 impl Group {
     common_methods!();
 

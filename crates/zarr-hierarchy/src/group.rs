@@ -210,7 +210,7 @@ impl Shared {
     }
 
     pub(crate) fn array_options(&self) -> OpenOptions {
-        OpenOptions::new().strict(self.options.strict).limits(self.options.writing.limits.clone())
+        self.options.array_options()
     }
 
     pub(crate) async fn read(

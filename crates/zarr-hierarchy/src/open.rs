@@ -3,12 +3,42 @@
 use zarr_array::meta::consolidated::{ConsolidatedForm, ConsolidatedIndex};
 use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta, Sink, Strict};
 use zarr_array::traits::{Bytes, Key, Prefix};
-use zarr_array::{Diagnostic, Format, Registry, Storage, node};
+use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node};
 use zarr_store::{Consolidated, KnownDocuments};
 
+use crate::child::Node;
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 use crate::options::{GroupOptions, ImplicitGroups, UseConsolidated};
+
+impl Node {
+    /// Opens the array or the group at `path`, whose kind is not known: its documents are read once.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{GroupOptions, HierarchyResult, Node, zarr_array::{Registry, Storage}};
+    /// # async fn example(storage: Storage, registry: &Registry) -> HierarchyResult<()> {
+    /// match Node::open_with(storage, "/t2m", registry, &GroupOptions::new()).await? {
+    ///     Node::Array(array) => println!("an array of shape {:?}", array.shape()),
+    ///     Node::Group(group) => println!("a group: {:?}", group.attributes()),
+    ///     _ => println!("a node of a later version"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Group::open`] and [`Array::open`]; [`NotFound`](zarr_array::ArrayErrorKind::NotFound) if there is no node.
+    pub async fn open_with(
+        storage: impl Into<Storage>,
+        path: &str,
+        registry: &Registry,
+        options: &GroupOptions,
+    ) -> HierarchyResult<Self> {
+        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let opened = options.read_node(storage.clone(), &prefix, registry).await;
+        opened.map_err(|e| e.at(&storage, &prefix.node_path()))
+    }
+}
 
 impl GroupOptions {
     /// Opens a group of `format`, or of any format if it is `None`. An implicit group gets the format `implicit`.
@@ -20,7 +50,47 @@ impl GroupOptions {
         format: Option<Format>,
         implicit: Format,
     ) -> HierarchyResult<Group> {
-        let (meta, mut diagnostics) = self.find(&storage, prefix, format, implicit).await?;
+        let (meta, diagnostics) = self.find(&storage, prefix, format, implicit).await?;
+        self.group(storage, prefix, registry, meta, diagnostics).await
+    }
+
+    /// Opens the array or the group at a prefix.
+    async fn read_node(
+        &self,
+        storage: Storage,
+        prefix: &Prefix,
+        registry: &Registry,
+    ) -> HierarchyResult<Node> {
+        let (meta, diagnostics) = match self.look(&storage, prefix, self.format).await? {
+            Some((NodeMeta::Array(meta), diagnostics)) => {
+                let options = self.array_options();
+                let array =
+                    Array::from_metadata(storage, prefix.clone(), meta, diagnostics, registry, &options)?;
+                return Ok(Node::Array(array.with_consolidated(self.writing.consolidated)));
+            }
+            Some((NodeMeta::Group(meta), diagnostics)) => (meta, diagnostics),
+            None => {
+                let implicit = self.format.unwrap_or(Format::V3);
+                (self.absent(&storage, prefix, implicit).await?, Vec::new())
+            }
+        };
+        Ok(Node::Group(self.group(storage, prefix, registry, meta, diagnostics).await?))
+    }
+
+    /// The options of the arrays in a group with these options.
+    pub(crate) fn array_options(&self) -> OpenOptions {
+        OpenOptions::new().strict(self.strict).limits(self.writing.limits.clone())
+    }
+
+    /// Opens a group whose metadata was read.
+    async fn group(
+        &self,
+        storage: Storage,
+        prefix: &Prefix,
+        registry: &Registry,
+        meta: GroupMeta,
+        mut diagnostics: Vec<Diagnostic>,
+    ) -> HierarchyResult<Group> {
         let known = self.known(&storage, prefix, &meta, &mut diagnostics).await?;
         let (storage, layer) = match known {
             None if self.use_consolidated == UseConsolidated::Require => {
@@ -52,12 +122,22 @@ impl GroupOptions {
         format: Option<Format>,
         implicit: Format,
     ) -> HierarchyResult<(GroupMeta, Vec<Diagnostic>)> {
-        let (limits, expected) = (&self.writing.limits, DocumentName::Group2);
-        match node::read_expected(storage, prefix, format, expected, limits, self.strict).await? {
+        match self.look(storage, prefix, format).await? {
             Some((NodeMeta::Group(meta), diagnostics)) => Ok((meta, diagnostics)),
             Some((NodeMeta::Array(_), _)) => Err(HierarchyError::not_found("there is an array, not a group")),
             None => Ok((self.absent(storage, prefix, implicit).await?, Vec::new())),
         }
+    }
+
+    /// Reads the metadata of the node at a prefix, which is probably a group.
+    async fn look(
+        &self,
+        storage: &Storage,
+        prefix: &Prefix,
+        format: Option<Format>,
+    ) -> HierarchyResult<Option<(NodeMeta, Vec<Diagnostic>)>> {
+        let (limits, expected) = (&self.writing.limits, DocumentName::Group2);
+        Ok(node::read_expected(storage, prefix, format, expected, limits, self.strict).await?)
     }
 
     /// Returns the metadata for a path without a document, if it may be an implicit group.

@@ -5,9 +5,10 @@ use std::thread;
 
 use crate::common::hooked::{meeting, slow};
 use crate::common::{ARRAY, ARRAY2, GROUP, GROUP2, array_meta, cost, key, open, open_with, store};
+use zarr_hierarchy::blocking::Node;
 use zarr_hierarchy::zarr_array::traits::block_on;
 use zarr_hierarchy::zarr_array::{Registry, Storage, blocking::Array, standard};
-use zarr_hierarchy::{Formats, Group, GroupOptions, UseConsolidated};
+use zarr_hierarchy::{Formats, Group, GroupOptions, HierarchyErrorKind, UseConsolidated};
 
 /// Makes a root with `k` arrays, with a counter of requests.
 fn flat(
@@ -29,6 +30,26 @@ fn opening_is_one_request() {
     assert_eq!(cost(&counting, || open(&storage)).requests(), 1);
     open(&storage).consolidate().unwrap();
     assert_eq!(cost(&counting, || open(&storage)).requests(), 1, "including everything below");
+}
+
+#[test]
+fn opening_a_node_of_any_kind_reads_its_documents_once() {
+    let registry = standard();
+    let node = |storage: &Storage, path: &str| {
+        Node::open_with(storage.clone(), path, &registry, &GroupOptions::new())
+    };
+    for (group, array, requests) in [
+        (("zarr.json", GROUP), ("zarr.json", ARRAY), [1, 1]),
+        ((".zgroup", GROUP2), (".zarray", ARRAY2), [4, 4]),
+    ] {
+        let (storage, counting) = flat(1, group, array);
+        let is_group = || assert!(matches!(node(&storage, "/").unwrap(), Node::Group(_)));
+        let is_array = || assert!(matches!(node(&storage, "x0").unwrap(), Node::Array(_)));
+        let used = [cost(&counting, is_group).requests(), cost(&counting, is_array).requests()];
+        assert_eq!(used, requests, "{}", group.0);
+        let absent = node(&storage, "none").unwrap_err();
+        assert_eq!((absent.kind(), absent.node()), (HierarchyErrorKind::NotFound, Some("/none")));
+    }
 }
 
 #[test]

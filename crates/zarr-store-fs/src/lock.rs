@@ -9,8 +9,9 @@
 //!
 //! - *Only the holder of the lock may unlink the file and change the object.* Without the lock a new object may
 //!   [appear](crate::temporary::Temporary::appear), if it can be told that no holder is affected.
-//! - *The file never holds data.* TensorStore renames its lock file to the object; data that a dead TensorStore writer
-//!   has left in it never gets into our objects.
+//! - *Data in the file is never taken over.* TensorStore renames its lock file to the object. So do we, when a complete file
+//!   [replaces](crate::temporary::Temporary::supplant) an object without a condition. What a dead writer has left in it never
+//!   gets into our objects.
 //! - *The temporary file is written before the lock is taken.* So a slow disk or a stopped process rarely blocks
 //!   others. If the directory is deleted and created again in between, the rename or link in the old one fails, so the
 //!   lock in the old one does no harm.

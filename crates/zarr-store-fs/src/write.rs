@@ -1,10 +1,11 @@
 //! Writing: a temporary file in the directory of the object takes the place of the object under its lock, once it is whole.
 //!
 //! A `put` of a new `a/b` makes these system calls: open the directory (created if it is missing), create a file without a
-//! name in it, write; look for the [lock](crate::lock) of the object, link, look again, and inspect the file; close. With a
-//! condition, or if somebody holds the lock: take the lock, check the condition, link, release the lock. To
-//! replace `a/b`, the file is `a/b_<16 hex>.__lock`, locked and renamed. TensorStore hides files with such names, and so do
-//! we. [`temporary`](crate::temporary) decides between the two ways.
+//! name in it, write; look for the [lock](crate::lock) of the object, link, look again, and inspect the file; close. To replace
+//! `a/b` without a condition: lock the file, link it as the lock file of the object, rename it to the object. With a
+//! condition, or if somebody holds the lock: take the lock, check the condition, link, release the lock; then the file of a
+//! replacement is `a/b_<16 hex>.__lock`, locked and renamed. TensorStore hides files with such names, and so do
+//! we. [`temporary`](crate::temporary) decides between these ways.
 //!
 //! No directory is kept open for the next put. Checking that it still is where its path leads costs nearly as much as
 //! opening it: after a directory is moved, a put into the open directory would go to the new place.
@@ -26,7 +27,7 @@ use crate::files::Opened;
 use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::store::FsStore;
-use crate::temporary::{ATTEMPTS, Appeared, Published, Temporary};
+use crate::temporary::{ATTEMPTS, Appeared, Published, Supplanted, Temporary};
 
 /// The largest number of parts that one system call writes.
 const VECTOR: usize = 64;
@@ -105,7 +106,13 @@ impl FsStore {
             if is_on_disk {
                 to_disk()?;
             }
-            if matches!(mode, PutMode::Replace) && !*appeared {
+            let supplants = matches!(mode, PutMode::Replace) && (is_on_disk || !keeps_old);
+            let supplanted = || if supplants { temporary.supplant(&file) } else { Supplanted::No };
+            let mut outcome = Supplanted::No;
+            if self.writing.shared.expects_object() {
+                outcome = supplanted();
+            }
+            if matches!(mode, PutMode::Replace) && !*appeared && matches!(outcome, Supplanted::No) {
                 match temporary.appear(&file) {
                     Appeared::Yes => return Ok(Outcome::Done(None)),
                     Appeared::No => {}
@@ -115,6 +122,12 @@ impl FsStore {
                         continue;
                     }
                 }
+                outcome = supplanted();
+            }
+            match outcome {
+                Supplanted::Yes => return Ok(Outcome::Done(None)),
+                Supplanted::Gone => continue,
+                Supplanted::No => {}
             }
             // Only callers of conditional puts receive the version, and may keep it.
             let written = match mode {

@@ -31,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) turns: Turns,
     /// The number of temporaries that still get a name at once.
     named: AtomicU32,
+    /// The number of puts that still look for an existing object first.
+    replacing: AtomicU32,
 }
 
 impl Default for Writing {
@@ -50,6 +52,16 @@ impl Shared {
     /// Whether the next temporary gets a name at once.
     pub(crate) fn is_to_be_named(&self) -> bool {
         self.named.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+
+    /// Whether the next put probably replaces an object.
+    pub(crate) fn expects_object(&self) -> bool {
+        self.replacing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+
+    /// Makes the next `puts` look for an existing object first.
+    pub(crate) fn expect_objects(&self, puts: u32) {
+        self.replacing.fetch_max(puts, Ordering::Relaxed);
     }
 
     /// Makes the next `count` temporaries get a name at once.

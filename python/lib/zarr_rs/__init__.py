@@ -13,9 +13,9 @@ The pipeline is for all arrays that zarr-python opens afterwards:
 """
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from zarr_rs import errors
+from zarr_rs import errors, settings
 from zarr_rs._native import __version__
 from zarr_rs.api import (
     array,
@@ -49,11 +49,17 @@ from zarr_rs.opening import create_array, create_group, open, open_array, open_a
 from zarr_rs.partition import blocks, partitions
 from zarr_rs.pipeline import CodecPipeline
 from zarr_rs.report import Counts, FallbackWarning, counts
+from zarr_rs.settings import Config, set_config, threads
 from zarr_rs.store import Store
+
+if TYPE_CHECKING:
+    #: The settings that hold now.
+    config: Config
 
 __all__ = [
     "Array",
     "CodecPipeline",
+    "Config",
     "Copied",
     "CopyPlan",
     "Counts",
@@ -68,6 +74,7 @@ __all__ = [
     "__version__",
     "array",
     "blocks",
+    "config",
     "consolidate_metadata",
     "copy",
     "copy_async",
@@ -98,7 +105,9 @@ __all__ = [
     "save",
     "save_array",
     "save_group",
+    "set_config",
     "sync",
+    "threads",
     "tree",
     "zeros",
     "zeros_like",
@@ -114,13 +123,14 @@ CodecPipeline.__module__ = "zarr_rs"
 _REFUSED = {
     "AsyncArray": "use open_async, and read_async and write_async of an array",
     "AsyncGroup": "use open_async",
-    "config": "settings are arguments of functions; zarr.config is for the pipeline",
     "copy_all": "use copy, which copies all nodes below",
     "copy_store": "use copy, or sync, which copies stored objects",
 }
 
 if not TYPE_CHECKING:
 
-    def __getattr__(name: str) -> object:
+    def __getattr__(name: str) -> Any:
+        if name == "config":
+            return settings.current()
         advice = _REFUSED.get(name)
         raise AttributeError(f"module 'zarr_rs' has no attribute {name!r}" + (f": {advice}" if advice else ""))

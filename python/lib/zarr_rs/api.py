@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from zarr_rs._native import __version__
-from zarr_rs.errors import ArgumentError
-from zarr_rs.group import Group
-from zarr_rs.like import options_of
-from zarr_rs.opening import create_array, create_group, open, open_array, open_group
 from zarr_rs.arguments import (
     DataOptions,
     FilledOptions,
@@ -22,6 +18,10 @@ from zarr_rs.arguments import (
     merged,
     named,
 )
+from zarr_rs.errors import ArgumentError
+from zarr_rs.group import Group
+from zarr_rs.like import options_of
+from zarr_rs.opening import create_array, create_group, open, open_array, open_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from zarr_rs.arguments import Shape
     from zarr_rs.array import Array
     from zarr_rs.opening import Location
-    from zarr_rs.arguments import Shape
 
 
 class _Filled(Protocol):

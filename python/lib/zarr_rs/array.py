@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from zarr_rs import arrow, html, selections, small, threads
+from zarr_rs import arrow, html, selections, small, waiting
 from zarr_rs._native import ArrayHandle
+from zarr_rs.document import Metadata
 from zarr_rs.dtypes import numpy_dtype, type_name
 from zarr_rs.errors import ArgumentError
-from zarr_rs.document import Metadata
 from zarr_rs.partition import partitions
 from zarr_rs.selecting import Selecting
 
@@ -81,7 +81,7 @@ class Array(Selecting):
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of elements in each dimension."""
-        return tuple(self._handle.shape)
+        return self._handle.shape
 
     @property
     def ndim(self) -> int:
@@ -101,7 +101,12 @@ class Array(Selecting):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements in NumPy. Strings of any length have `StringDType`, with NumPy 1 `object`."""
-        return numpy_dtype(self._document["data_type"])
+        memo = self._handle.memo
+        found = memo.get("dtype")
+        if found is None:
+            found = memo["dtype"] = numpy_dtype(self._document["data_type"])
+        dtype: np.dtype[Any] = found
+        return dtype
 
     @property
     def metadata(self) -> Metadata:
@@ -110,8 +115,12 @@ class Array(Selecting):
 
     @property
     def _document(self) -> dict[str, Any]:
-        """The metadata in terms of format 3."""
-        document: dict[str, Any] = json.loads(self._handle.document)
+        """The metadata in terms of format 3. Nobody may change it."""
+        memo = self._handle.memo
+        found = memo.get("document")
+        if found is None:
+            found = memo["document"] = json.loads(self._handle.document)
+        document: dict[str, Any] = found
         return document
 
     @property
@@ -147,18 +156,20 @@ class Array(Selecting):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return self.get_basic_selection(fields=key)
-        return self._read(selections.basic(key, self.shape))
+        return self.read(key)
 
     def __setitem__(self, key: Any, values: Any) -> None:
         if isinstance(key, str):
             self.set_basic_selection(..., values, fields=key)
-        else:
+            return
+        self._check_writable()
+        if not self._handle.set(key, values):
             self._write(selections.basic(key, self.shape), values)
 
     @property
     def oindex(self) -> Indexer:
         """Selects each dimension on its own: `a.oindex[[3, 1], mask]`."""
-        return Indexer(self, selections.orthogonal)
+        return OrthogonalIndexer(self, selections.orthogonal)
 
     @property
     def vindex(self) -> Indexer:
@@ -192,7 +203,9 @@ class Array(Selecting):
         CorruptError
             A stored chunk is damaged. It is a `ValueError`.
         """
-        return self._read(selections.basic(key, self.shape), out)
+        in_order = out is not None or self._config.order == "C"
+        found = self._handle.get(key, out) if in_order else None
+        return self._read(selections.basic(key, self.shape), out) if found is None else found
 
     def write(self, key: Any, values: Any) -> None:
         """Writes `a[key] = values`.
@@ -222,11 +235,11 @@ class Array(Selecting):
 
     async def read_async(self, key: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
         """As `read`, for async programs. The work is done in threads of the package."""
-        return await threads.run(self.read, key, out=out)
+        return await waiting.run(self.read, key, out=out)
 
     async def write_async(self, key: Any, values: Any) -> None:
         """As `write`, for async programs."""
-        await threads.run(self.write, key, values)
+        await waiting.run(self.write, key, values)
 
     def read_many(self, keys: Iterable[Any]) -> list[Any]:
         """Reads several selections `a[key]`. Chunks that they share are fetched and decoded once.
@@ -259,7 +272,7 @@ class Array(Selecting):
         if out is not None and (out.shape != selection.shape or out.dtype != dtype or not out.flags.writeable):
             expected = f"a writable array of shape {selection.shape} and type {dtype}"
             raise ArgumentError(f"out has shape {out.shape} and type {out.dtype}, expected {expected}")
-        memory = np.empty(selection.shape, dtype, self._settings.order) if out is None else out
+        memory = np.empty(selection.shape, dtype, self._config.order) if out is None else out
         if memory.size == 0:
             return memory
         if self._handle.is_text:
@@ -426,6 +439,14 @@ class Indexer:
 
     def __setitem__(self, key: Any, values: Any) -> None:
         self._array._write(self._select(key, self._array.shape), values)
+
+
+class OrthogonalIndexer(Indexer):
+    """Selections of each dimension on its own. Without a list they are those of `a[...]`."""
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._array._handle.get(key)
+        return super().__getitem__(key) if found is None else found
 
 
 class ArrowIndexer:

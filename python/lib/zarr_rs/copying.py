@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
-from zarr_rs import _native, stores, threads
+from zarr_rs import _native, stores, waiting
 from zarr_rs.arguments import named
 from zarr_rs.array import Array
 from zarr_rs.errors import ArgumentError, NotFoundError, UnsupportedError
@@ -242,7 +242,7 @@ async def copy_async(
     source: Location | Array | Group, destination: Location, path: str = "/", **options: Unpack[CopyOptions]
 ) -> Copied:
     """As `copy`, for async programs. The work is done in threads of the package."""
-    return await threads.run(copy, source, destination, path, **options)
+    return await waiting.run(copy, source, destination, path, **options)
 
 
 def plan_copy(

@@ -34,8 +34,6 @@ def memory_of(array: Array, batch: list[Entry], buffer: Any) -> npt.NDArray[Any]
     spec = batch[0][1]
     if type(buffer) is not NDBuffer or spec.prototype.buffer is not Buffer:
         raise Unknown("buffers of another kind")
-    if not getattr(spec.config, "read_missing_chunks", True):
-        raise Unknown("missing chunks that are errors (array.read_missing_chunks)")
     memory = buffer.as_ndarray_like()
     dtype = _dtype(spec)
     if dtype.kind not in ("OT" if array.is_text else "biufcmMSUV") or dtype.itemsize == 0:
@@ -51,6 +49,11 @@ def _plan(array: Array, batch: list[Entry]) -> Plan:
     if plan is None:
         raise Unknown("a selection of an unknown kind")
     return plan
+
+
+def missing(array: Array, batch: list[Entry]) -> list[bool]:
+    """Returns for each chunk of a batch whether it is missing in the store."""
+    return array.missing(_plan(array, batch))
 
 
 def read_whole(array: Array, batch: list[Entry], memory: npt.NDArray[Any]) -> Plan:

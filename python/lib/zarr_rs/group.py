@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from zarr_rs import _native, html
-from zarr_rs._native import ArrayHandle, GroupHandle
+from zarr_rs._native import ArrayHandle, ChildHandle, GroupHandle
 from zarr_rs.array import Array
 from zarr_rs.document import Metadata
 from zarr_rs.dtypes import type_name
@@ -20,7 +20,7 @@ from zarr_rs.report import callers_level
 
 if TYPE_CHECKING:
     from zarr_rs._native import Listed
-    from zarr_rs.settings import Settings
+    from zarr_rs.array_config import ArrayConfig
 
 
 class Group(Making, Mapping[str, "Array | Group"]):
@@ -38,11 +38,17 @@ class Group(Making, Mapping[str, "Array | Group"]):
 
     _kind = GroupHandle
 
+    #: The child that an iteration is at.
+    _at: ChildHandle | None = None
+
     def __getitem__(self, path: str) -> Array | Group:
-        found = self._handle.node(path)
+        at, self._at = self._at, None
+        found = at.open() if at is not None and at.name == path else None
+        if found is None:
+            found = self._handle.node(path)
         if found is None:
             raise self._error("NotFound", f": there is no node {path!r} in it")
-        return node(self._store, found, writable=self._writable, settings=self._settings)._diagnosed()
+        return node(self._store, found, writable=self._writable, config=self._config)._diagnosed()
 
     def get(self, path: str, default: Any = None) -> Any:
         """Returns the node at a path, or `default` if there is none."""
@@ -52,8 +58,25 @@ class Group(Making, Mapping[str, "Array | Group"]):
             return default
 
     def __iter__(self) -> Iterator[str]:
-        """Iterates over the names of the children. Broken ones are left out."""
-        return (name for name, kind, *_ in self._handle.children() if kind is not None)
+        """Iterates over the names of the children. Broken ones are left out.
+
+        The metadata of all children is read at the start. The node of a name that is opened while the iteration is at it has
+        this metadata; it is not read twice.
+        """
+        return self._names(self._handle.children())
+
+    def _names(self, children: list[ChildHandle]) -> Iterator[str]:
+        try:
+            for child in children:
+                self._at = child
+                yield child.name
+        finally:
+            self._at = None
+
+    def _reload(self) -> None:
+        """Takes note of a change of a node below."""
+        self._at = None
+        self._handle.reload()
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -67,7 +90,7 @@ class Group(Making, Mapping[str, "Array | Group"]):
         if path not in self:
             raise self._error("NotFound", f": there is no node {path!r} in it")
         _native.erase(self._store.storage(), self._below(path))
-        self._handle.reload()
+        self._reload()
 
     def members(
         self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
@@ -112,11 +135,14 @@ class Group(Making, Mapping[str, "Array | Group"]):
 
     def array_keys(self) -> Iterator[str]:
         """Yields the names of the arrays directly in the group."""
-        return (name for name, kind, *_ in self._handle.children() if kind == "array")
+        return self._of_kind("array")
 
     def group_keys(self) -> Iterator[str]:
         """Yields the names of the groups directly in the group."""
-        return (name for name, kind, *_ in self._handle.children() if kind == "group")
+        return self._of_kind("group")
+
+    def _of_kind(self, wanted: str) -> Iterator[str]:
+        return (path.rpartition("/")[2] for path, kind, *_ in self._handle.walk(1) if kind == wanted)
 
     def array_values(self) -> Iterator[Array]:
         """Yields the arrays directly in the group."""
@@ -142,7 +168,7 @@ class Group(Making, Mapping[str, "Array | Group"]):
             elif isinstance(handle, BaseException):
                 raise handle  # of a store of another package
             else:
-                yield name, node(self._store, handle, writable=self._writable, settings=self._settings)._diagnosed()
+                yield name, node(self._store, handle, writable=self._writable, config=self._config)._diagnosed()
 
     def get_array(self, path: str) -> Array:
         """Returns the array at a path."""
@@ -258,9 +284,9 @@ def _described(listed: Listed) -> str:
 
 
 def node(
-    store: Any, handle: ArrayHandle | GroupHandle, *, writable: bool, settings: Settings | None = None
+    store: Any, handle: ArrayHandle | GroupHandle, *, writable: bool, config: ArrayConfig | None = None
 ) -> Array | Group:
-    """Returns the array or group of a handle. The settings are those of arrays, also of those that a group opens."""
+    """Returns the array or group of a handle. The config is that of arrays, also of those that a group opens."""
     if isinstance(handle, ArrayHandle):
-        return Array(store, handle.path, writable=writable, handle=handle, settings=settings)
-    return Group(store, handle.path, writable=writable, handle=handle, settings=settings)
+        return Array(store, handle.path, writable=writable, handle=handle, config=config)
+    return Group(store, handle.path, writable=writable, handle=handle, config=config)

@@ -121,7 +121,7 @@ class Layout(Node[ArrayHandle]):
     @property
     def order(self) -> str:
         """The order of elements in memory, `"C"` or `"F"`: in format 2 that of stored chunks, otherwise of `config`."""
-        return str(self.metadata["order"]) if self.zarr_format == 2 else self._settings.order
+        return str(self.metadata["order"]) if self.zarr_format == 2 else self._config.order
 
     @property
     def compressors(self) -> tuple[Any, ...]:

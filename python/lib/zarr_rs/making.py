@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from zarr_rs._native import GroupHandle
+from zarr_rs.arguments import ArrayOptions, merged, named
 from zarr_rs.errors import ArgumentError
 from zarr_rs.like import options_of, options_of_document
 from zarr_rs.nodes import Node
-from zarr_rs.arguments import ArrayOptions, merged, named
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from zarr_rs.arguments import Shape
     from zarr_rs.array import Array
     from zarr_rs.group import Group
-    from zarr_rs.arguments import Shape
 
 
 class Making(Node[GroupHandle]):
@@ -33,6 +33,8 @@ class Making(Node[GroupHandle]):
         def __contains__(self, path: object) -> bool: ...
         @abstractmethod
         def _below(self, path: str) -> str: ...
+        @abstractmethod
+        def _reload(self) -> None: ...
 
     _refused = {
         "move": "format 3 moves no nodes: zarr_rs.copy, and then del group[path]",
@@ -71,7 +73,7 @@ class Making(Node[GroupHandle]):
         self._check_writable()
         options.setdefault("zarr_format", self._format)
         created = create_array(self._store, self._below(name), **options)
-        self._handle.reload()
+        self._reload()
         return created
 
     @property
@@ -103,7 +105,7 @@ class Making(Node[GroupHandle]):
         created = create_group(
             self._store, self._below(name), attributes=attributes, zarr_format=self._format, overwrite=overwrite
         )
-        self._handle.reload()
+        self._reload()
         return created
 
     def create_hierarchy(

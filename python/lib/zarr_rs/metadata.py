@@ -58,7 +58,13 @@ def depth_of(metadata: ArrayMetadata) -> int:
 
 def document_of(metadata: ArrayMetadata) -> bytes:
     """Returns the metadata document without its attributes."""
-    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    document = metadata.to_dict()
+    document.pop("attributes", None)
+    try:
+        return json.dumps(document).encode()
+    except TypeError:
+        # Before zarr-python 3.1 only `to_buffer_dict` makes JSON of all members.
+        documents = metadata.to_buffer_dict(default_buffer_prototype())
     if isinstance(metadata, ArrayV2Metadata):
         return documents[".zarray"].to_bytes()
     document = json.loads(documents["zarr.json"].to_bytes())

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_rs import _native, report
 from zarr_rs._native import ArrayHandle, GroupHandle, Storage, forget
+from zarr_rs.array_config import ArrayConfig
 from zarr_rs.errors import ZarrDiagnostic, ZarrError, of_kind
-from zarr_rs.settings import Settings
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 H = TypeVar("H", ArrayHandle, GroupHandle)
 
-_all_nodes: weakref.WeakSet[Node[Any]] = weakref.WeakSet()
+#: By identity: equal nodes have handles of their own.
+_all_nodes: weakref.WeakValueDictionary[int, Node[Any]] = weakref.WeakValueDictionary()
 
 
 class Node(Generic[H]):
@@ -33,14 +34,14 @@ class Node(Generic[H]):
     _refused: Mapping[str, str] = {}
 
     def __init__(
-        self, store: Store, path: str, *, writable: bool, handle: H | None = None, settings: Settings | None = None
+        self, store: Store, path: str, *, writable: bool, handle: H | None = None, config: ArrayConfig | None = None
     ) -> None:
         self._store = store
         self._path = path
         self._writable = writable
-        self._settings = settings or Settings()
+        self._config = config or ArrayConfig()
         self._opened: H | None = None if handle is None else self._set(handle)
-        _all_nodes.add(self)
+        _all_nodes[id(self)] = self
 
     if not TYPE_CHECKING:
 
@@ -67,13 +68,13 @@ class Node(Generic[H]):
         return self._opened
 
     def _set(self, handle: H) -> H:
-        """Gives a handle the settings."""
-        if self._settings.write_empty_chunks and isinstance(handle, ArrayHandle):
+        """Gives a handle the settings of the config."""
+        if self._config.write_empty_chunks and isinstance(handle, ArrayHandle):
             handle.store_empty_chunks()
         return handle
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self._store, self._path, self._writable, self._settings)
+        return _again, (type(self), self._store, self._path, self._writable, self._config)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.__reduce__() == other.__reduce__()
@@ -145,13 +146,13 @@ class Node(Generic[H]):
 
     def _diagnosed(self) -> Self:
         """Tells the user the diagnostics of the metadata."""
-        for diagnostic in self.diagnostics:
-            report.diagnosed(self._path, diagnostic)
+        for note in self._handle.diagnostics:
+            report.diagnosed(self._path, ZarrDiagnostic(*note))
         return self
 
 
-def _again(kind: type[Any], store: Store, path: str, writable: bool, settings: Settings) -> Any:
-    return kind(store, path, writable=writable, settings=settings)
+def _again(kind: type[Any], store: Store, path: str, writable: bool, config: ArrayConfig) -> Any:
+    return kind(store, path, writable=writable, config=config)
 
 
 def storage(store: Store, *, writable: bool) -> Storage:
@@ -211,8 +212,8 @@ class Attributes(MutableMapping[str, Any]):
 
 def _forget_parent() -> None:
     """Forgets everything that the parent process opened: its threads are not in this process."""
-    for node in list(_all_nodes):
-        forget(node._opened)
+    for node in list(_all_nodes.values()):
+        forget((node._opened, node.__dict__.pop("_at", None)))
         node._opened = None
 
 

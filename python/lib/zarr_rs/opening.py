@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from zarr_rs import _native, threads
+from zarr_rs import _native, waiting
 from zarr_rs.access import resolve
 from zarr_rs.arguments import OpenArrayOptions, OpenOptions, StoreOptions, named, split
 from zarr_rs.array import Array
+from zarr_rs.array_config import config_of
 from zarr_rs.errors import ArgumentError, NotFoundError
 from zarr_rs.group import Group, node
 from zarr_rs.new import new_array, new_group
 from zarr_rs.nodes import storage
-from zarr_rs.settings import settings_of
 
 if TYPE_CHECKING:
     import os
@@ -94,7 +94,7 @@ def open(
 @named(OpenOptions)
 async def open_async(store: Location, path: str | None = "/", **options: Unpack[OpenOptions]) -> Array | Group:
     """As `open`, for async programs. The work is done in threads of the package."""
-    return await threads.run(open, store, path, **options)
+    return await waiting.run(open, store, path, **options)
 
 
 @named(OpenArrayOptions)
@@ -168,7 +168,7 @@ def _open(
         name = next((name for name in what if name not in ("config", "order", "write_empty_chunks")), None)
         if name and mode != "a":
             raise ArgumentError(f"{name} is for new nodes, so not for mode {mode!r}: use mode='a' or create_array")
-        settings = settings_of(
+        chosen = config_of(
             what.get("config"), order=what.get("order"), write_empty_chunks=what.get("write_empty_chunks")
         )
         writable = mode != "r"
@@ -177,7 +177,7 @@ def _open(
             handle = _native.open_node(
                 storage(opened, writable=writable), path, zarr_format=zarr_format, use_consolidated=use_consolidated
             )
-            return node(opened, handle, writable=writable, settings=settings)._diagnosed()
+            return node(opened, handle, writable=writable, config=chosen)._diagnosed()
         except NotFoundError:
             if mode != "a":
                 raise
@@ -275,7 +275,7 @@ def create_array(
         shape, dtype = values.shape, values.dtype
     if shape is None or dtype is None:
         raise ArgumentError("a new array needs shape and dtype, or data")
-    settings = settings_of(config, order=order, write_empty_chunks=write_empty_chunks)
+    chosen = config_of(config, order=order, write_empty_chunks=write_empty_chunks)
     opened, place = store_of(store, path if name is None else name, access, "r+")
     created = new_array(
         opened.storage(),
@@ -289,14 +289,14 @@ def create_array(
         serializer=serializer,
         compressors=compressors,
         fill_value=fill_value,
-        order=order or settings.order,
+        order=order or chosen.order,
         chunk_key_encoding=chunk_key_encoding,
         dimension_names=dimension_names,
         attributes=attributes,
         zarr_format=zarr_format,
         overwrite=overwrite,
     )
-    array = Array(opened, created.path, writable=True, handle=created, settings=settings)._diagnosed()
+    array = Array(opened, created.path, writable=True, handle=created, config=chosen)._diagnosed()
     if values is not None and write_data:
         array._fill(values)
     return array

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
+import math
 import os
+import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
 import zarr.abc.codec
 from zarr.core.codec_pipeline import BatchedCodecPipeline
-from zarr.core.config import config
 from zarr.storage import StorePath
 
-from zarr_rs import elements, places, stores, threads
+from zarr_rs import elements, places, settings, stores, waiting
 from zarr_rs._native import Array, Storage, forget
-from zarr_rs.errors import UnsupportedError
+from zarr_rs.errors import NotFoundError, UnsupportedError
 from zarr_rs.metadata import (
     codecs_of,
     depth_of,
@@ -29,7 +31,7 @@ from zarr_rs.report import Unknown, count, fall_back
 from zarr_rs.store import Store as OwnStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Self
 
     from zarr.abc.codec import Codec
@@ -43,11 +45,52 @@ if TYPE_CHECKING:
 #: The most bytes of a first read that does not wait until its place is verified.
 _SMALL = 16 << 20
 
+#: The most chunks of a call on the thread of the event loop.
+_INLINE_CHUNKS = 4
+
+#: The time after which a call on the thread of the event loop was slow, in seconds.
+_SLOW = 0.001
+
+#: The number of calls that are made in threads after a slow one.
+_AFTER_SLOW = 64
+
+#: The most arrays of a storage whose handles are kept.
+_KEPT = 256
+
+
+class _Pace:
+    """Whether calls on a storage are made on the thread of the event loop."""
+
+    #: The number of calls that are still to be made in threads.
+    in_threads = 0
+
+
+class _Opened:
+    """An array in the engine, without its storage, which `_shared` keeps it for."""
+
+    def __init__(self, array: Array, pace: _Pace, inline_bytes: int) -> None:
+        self.array = array
+        self.pace = pace
+        #: The most bytes of the chunks of a call on the thread of the event loop.
+        self.inline_bytes = inline_bytes
+
+
+class _Shared:
+    """What the pipelines of this process share about a storage."""
+
+    def __init__(self) -> None:
+        self.pace = _Pace()
+        #: Arrays by their node and settings, with the metadata that they were opened with.
+        self.arrays: dict[tuple[object, ...], tuple[ArrayMetadata, _Opened]] = {}
+
+
+_shared: weakref.WeakKeyDictionary[Storage, _Shared] = weakref.WeakKeyDictionary()
+
 
 class _Handles:
     """What a pipeline opened in this process, each with the key that it was opened for."""
 
-    array: tuple[object, Storage, Array] | None = None
+    array: tuple[object, Storage, _Opened] | None = None
     foreign: Storage | None = None
     #: A place where the engine's own client cannot do what the store does.
     refused: Place | None = None
@@ -71,6 +114,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         self._codecs = codecs
         self._own = BatchedCodecPipeline.from_codecs(codecs or () if metadata is None else codecs_of(metadata))
         self._refused: str | None = None
+        self._depth = 0
         self._handles = _Handles()
         _all_handles.add(self._handles)
 
@@ -117,22 +161,24 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return await self._own.encode(chunk_arrays_and_specs)
 
     async def read(self, batch_info: Iterable[Entry], out: Any, drop_axes: tuple[int, ...] = ()) -> Any:
-        batch = list(batch_info)
+        batch = batch_info if isinstance(batch_info, list) else list(batch_info)
         if not batch:
             return ()
         if self._is_inner(batch):
             return await self._own.read(batch, out, drop_axes)
         try:
-            await self._read(batch, out, drop_axes)
+            missing = await self._read_or_miss(batch, out, drop_axes)
         except Unknown as unknown:
             fall_back(str(unknown))
             count("fallback_reads")
             return await self._own.read(batch, out, drop_axes)
         count("reads")
-        return ({"status": "present"},) * len(batch)
+        if missing is None:
+            return ({"status": "present"},) * len(batch)
+        return tuple({"status": "missing" if is_missing else "present"} for is_missing in missing)
 
     async def write(self, batch_info: Iterable[Entry], value: Any, drop_axes: tuple[int, ...] = ()) -> None:
-        batch = list(batch_info)
+        batch = batch_info if isinstance(batch_info, list) else list(batch_info)
         if not batch:
             return
         if self._is_inner(batch):
@@ -161,17 +207,35 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         """Whether this is the pipeline of the inner codecs of a shard."""
         return self._codecs is not None and type(batch[0][0]) is not StorePath
 
-    async def _read(self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...]) -> None:
-        array, source = await self._open(batch, writes=False)
-        memory = elements.memory_of(array, batch, out)
+    async def _read_or_miss(self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...]) -> list[bool] | None:
+        """Reads a batch. Returns which chunks are missing if the array must have all of them, and one is missing."""
+        if getattr(batch[0][1].config, "read_missing_chunks", True):
+            await self._read(batch, out, drop_axes)
+            return None
+        try:
+            await self._read(batch, out, drop_axes, needs_all=True)
+            return None
+        except NotFoundError:
+            opened, _ = await self._open(batch, writes=False)
+            missing = await waiting.run(elements.missing, opened.array, batch)
+        if not any(missing):
+            # An inner chunk of a shard is missing, which is no error for zarr-python.
+            await self._read(batch, out, drop_axes)
+        return missing
+
+    async def _read(
+        self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...], *, needs_all: bool = False
+    ) -> None:
+        opened, source = await self._open(batch, writes=False, needs_all=needs_all)
+        memory = elements.memory_of(opened.array, batch, out)
         if source is None or source.is_verified:
-            await self._read_from(array, batch, memory, drop_axes)
-        elif not await self._read_and_verify(array, source, batch, memory, drop_axes):
-            array, _ = await self._open(batch, writes=False)
-            await self._read_from(array, batch, memory, drop_axes)
+            await self._read_from(opened, batch, memory, drop_axes)
+        elif not await self._read_and_verify(opened, source, batch, memory, drop_axes):
+            opened, _ = await self._open(batch, writes=False, needs_all=needs_all)
+            await self._read_from(opened, batch, memory, drop_axes)
 
     async def _read_and_verify(
-        self, array: Array, source: Source, batch: list[Entry], memory: Any, drop_axes: tuple[int, ...]
+        self, opened: _Opened, source: Source, batch: list[Entry], memory: Any, drop_axes: tuple[int, ...]
     ) -> bool:
         """Reads from a place if that is the one of the store; returns whether it is.
 
@@ -181,10 +245,10 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if memory.nbytes > _SMALL:
             verified = await self._verify(source)
             if verified:
-                await self._read_from(array, batch, memory, drop_axes)
+                await self._read_from(opened, batch, memory, drop_axes)
             return verified
         values = memory.copy()
-        reading = asyncio.ensure_future(self._read_from(array, batch, values, drop_axes))
+        reading = asyncio.ensure_future(self._read_from(opened, batch, values, drop_axes))
         # If nobody waits for it, its exception is of no interest.
         reading.add_done_callback(lambda task: task.cancelled() or task.exception())
         if not await self._verify(source):
@@ -200,36 +264,53 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             self._handles.refused = source.place
         return verified
 
-    async def _read_from(self, array: Array, batch: list[Entry], memory: Any, drop_axes: tuple[int, ...]) -> None:
-        plan = await threads.run(elements.read_whole, array, batch, memory)
+    async def _read_from(self, opened: _Opened, batch: list[Entry], memory: Any, drop_axes: tuple[int, ...]) -> None:
+        array = opened.array
+        if _is_small(opened, batch, memory):
+            with _timed(opened):
+                plan = elements.read_whole(array, batch, memory)
+                for item in range(len(batch) if plan.shape is None else 0):
+                    elements.read_item(array, plan, batch, memory, drop_axes, item)
+            return
+        plan = await waiting.run(elements.read_whole, array, batch, memory)
         if plan.shape is None:
             read = functools.partial(elements.read_item, array, plan, batch, memory, drop_axes)
-            await threads.run_each(read, len(batch))
+            await waiting.run_each(read, len(batch))
 
     async def _write(self, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
-        array, source = await self._open(batch, writes=True)
+        opened, source = await self._open(batch, writes=True)
         if source is not None and not await self._verify(source):
-            array, source = await self._open(batch, writes=True)
+            opened, source = await self._open(batch, writes=True)
         try:
-            await self._write_to(array, batch, value, drop_axes)
+            await self._write_to(opened, batch, value, drop_axes)
         except UnsupportedError:
             if source is None:
                 raise
             # The service has no conditional writes. The store's own calls do without.
             self._handles.refused = source.place
-            array, _ = await self._open(batch, writes=True)
-            await self._write_to(array, batch, value, drop_axes)
+            opened, _ = await self._open(batch, writes=True)
+            await self._write_to(opened, batch, value, drop_axes)
         if source is not None:
             places.written(batch[0][0].store)
 
-    async def _write_to(self, array: Array, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
+    async def _write_to(self, opened: _Opened, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
+        array = opened.array
         memory = elements.memory_of(array, batch, value)
-        plan = await threads.run(elements.write_whole, array, batch, memory)
+        # A write of a part of a chunk may wait for the lock of another process.
+        if _is_small(opened, batch, memory) and all(entry[4] for entry in batch):
+            with _timed(opened):
+                plan = elements.write_whole(array, batch, memory)
+                for item in range(0 if elements.is_whole(plan, memory) else len(batch)):
+                    elements.write_item(array, plan, batch, memory, drop_axes, item)
+            return
+        plan = await waiting.run(elements.write_whole, array, batch, memory)
         if not elements.is_whole(plan, memory):
             write = functools.partial(elements.write_item, array, plan, batch, memory, drop_axes)
-            await threads.run_each(write, len(batch))
+            await waiting.run_each(write, len(batch))
 
-    async def _open(self, batch: list[Entry], *, writes: bool) -> tuple[Array, Source | None]:
+    async def _open(
+        self, batch: list[Entry], *, writes: bool, needs_all: bool = False
+    ) -> tuple[_Opened, Source | None]:
         """Returns the array of a batch in the engine, and its source if the store is one of another package."""
         path = batch[0][0]
         if type(path) is not StorePath:
@@ -242,29 +323,52 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             raise Unknown(self._refused)
         if writes:
             path.store._check_writable()
-        node = node_of(path.path, depth_of(self._metadata))
+        self._depth = self._depth or depth_of(self._metadata)
+        node = node_of(path.path, self._depth)
         storage, source = await self._storage(path.store, node, self._metadata.zarr_format, writes=writes)
         write_empty = batch[0][1].config.write_empty_chunks
-        key = (id(storage), node, write_empty)
-        opened = self._handles.array
-        if opened is None or opened[0] != key:
-            try:
-                array = Array(
-                    storage,
-                    node,
-                    document_of(self._metadata),
-                    self._metadata.zarr_format,
-                    write_empty_chunks=write_empty,
-                    is_foreign=self._handles.foreign is storage,
-                    inner_order=inner_order_of(self._metadata),
-                    threads=config.get("threading.max_workers"),
-                )
-            except (NotImplementedError, ValueError) as refused:
-                self._refused = f"metadata that the engine refuses: {refused}"
-                raise Unknown(self._refused) from refused
+        key = (id(storage), node, write_empty, needs_all)
+        known = self._handles.array
+        if known is None or known[0] != key:
             # The entry keeps the storage alive, which the key names by its identity.
-            opened = self._handles.array = (key, storage, array)
-        return opened[2], source
+            opened = self._opened(storage, node, write_empty=write_empty, needs_all=needs_all)
+            known = self._handles.array = (key, storage, opened)
+        return known[2], source
+
+    def _opened(self, storage: Storage, node: str, *, write_empty: bool, needs_all: bool) -> _Opened:
+        """Returns the array at a node of a storage. Pipelines with equal metadata share it."""
+        metadata = self._metadata
+        assert metadata is not None
+        settings.pool()
+        shared = _shared.setdefault(storage, _Shared())
+        inner_order = inner_order_of(metadata)
+        inline_bytes = settings.inline_bytes()
+        key = (node, write_empty, needs_all, inner_order, inline_bytes)
+        found = shared.arrays.get(key)
+        if found is not None and found[0] == metadata:
+            return found[1]
+        is_foreign = self._handles.foreign is storage
+        try:
+            array = Array(
+                storage,
+                node,
+                document_of(metadata),
+                metadata.zarr_format,
+                write_empty_chunks=write_empty,
+                is_foreign=is_foreign,
+                inner_order=inner_order,
+                missing_is_error=needs_all,
+            )
+        except (NotImplementedError, ValueError) as refused:
+            self._refused = f"metadata that the engine refuses: {refused}"
+            raise Unknown(self._refused) from refused
+        # A store of zarr-python may need the event loop, and nobody knows the size of strings before they are read.
+        may_be_inline = storage.is_inline and not is_foreign and not array.is_text
+        opened = _Opened(array, shared.pace, inline_bytes if may_be_inline else 0)
+        while len(shared.arrays) >= _KEPT:
+            shared.arrays.pop(next(iter(shared.arrays)))
+        shared.arrays[key] = (metadata, opened)
+        return opened
 
     async def _storage(
         self, store: Store, node: str, zarr_format: int, *, writes: bool
@@ -290,13 +394,39 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return self._handles.foreign, None
 
 
+def _is_small(opened: _Opened, batch: list[Entry], memory: Any) -> bool:
+    """Whether a call is over so soon that the event loop may wait for it."""
+    if len(batch) > _INLINE_CHUNKS:
+        return False
+    size = sum(math.prod(entry[1].shape) for entry in batch) * memory.itemsize
+    if size > opened.inline_bytes:
+        return False
+    if opened.pace.in_threads > 0:
+        opened.pace.in_threads -= 1
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _timed(opened: _Opened) -> Iterator[None]:
+    """Makes the next calls on a storage in threads if this one takes long, such as one on a network file system."""
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        if time.perf_counter() - start >= _SLOW:
+            opened.pace.in_threads = _AFTER_SLOW
+
+
 def _forget_parent() -> None:
     """Forgets everything that the parent process opened: its threads are not in this process."""
     for handles in list(_all_handles):
         forget((handles.array, handles.foreign))
         handles.array = handles.foreign = None
+    forget(list(_shared.items()))
+    _shared.clear()
     stores.forget_parent()
-    threads.forget_parent()
+    waiting.forget_parent()
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import functools
 import json
-import operator
 import os
 import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from zarr.core.buffer import default_buffer_prototype
-from zarr.core.config import config as settings
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore
 
-from zarr_rs import options, stores, threads
+from zarr_rs import options, stores, waiting
 from zarr_rs._native import HAS_DIRECTORIES
 
 if TYPE_CHECKING:
@@ -81,7 +78,7 @@ class Source:
         """
         if self.is_verified:
             return True
-        ours = threads.run(_whole, self.storage, self.document)
+        ours = waiting.run(_whole, self.storage, self.document)
         theirs = self.store.get(self.document, default_buffer_prototype())
         # Exceptions of the store are raised again when it is used.
         found = await asyncio.gather(asyncio.wait_for(ours, _PATIENCE), theirs, return_exceptions=True)
@@ -150,16 +147,7 @@ def _opened(place: Place) -> Storage | None:
     if place.is_directory:
         return stores.directory(place.location, create=False)
     arguments: tuple[tuple[str, Any], ...] = (("environment", place.environment),)
-    concurrency = settings.get("async.concurrency")
-    # By default the client has a limit of its own: zarr-python's is that of an event loop.
-    if concurrency and concurrency != _default("async", "concurrency"):
-        arguments += (("in_flight", concurrency),)
     return stores.opened(place.location, arguments, create=False)
-
-
-def _default(*path: str) -> Any:
-    """The value of a setting of zarr-python that nobody changed."""
-    return functools.reduce(operator.getitem, path, settings.defaults[0])
 
 
 def _whole(storage: Storage, key: str) -> bytes | None:

@@ -29,21 +29,21 @@ class Counts:
     fallback_writes: int = 0
 
 
-_counts = Counts()
+_counts = dict.fromkeys((field.name for field in dataclasses.fields(Counts)), 0)
 _said: set[str] = set()
 _lock = threading.Lock()
 
 
 def counts() -> Counts:
     """Returns how many calls this package did itself, and how many zarr-python's own pipeline did."""
-    return _counts
+    with _lock:
+        return Counts(**_counts)
 
 
 def count(name: str) -> None:
     """Adds 1 to a field of the counts."""
-    global _counts
     with _lock:
-        _counts = dataclasses.replace(_counts, **{name: getattr(_counts, name) + 1})
+        _counts[name] += 1
 
 
 def fall_back(reason: str) -> None:

@@ -42,8 +42,8 @@ class Store(zarr.abc.store.Store):
       in `.zip` means `|zip:`.
 
     `single_writer` says that no other store, process or program writes to the directory at the same time. Then no lock
-    files are made, which saves a third of the time to write small chunks; otherwise writers would lose updates of each
-    other.
+    files are made, which saves up to a quarter of the time to write parts of small chunks; otherwise writers would lose
+    updates of each other.
 
     `updates_in_place` says that a write of a part of an uncompressed chunk changes its file, instead of a copy that takes
     its place: for frequent small updates of large chunks. Such an update is not atomic. A reader beside it may see a part

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.abc.store import RangeByteRequest, Store, SuffixByteRequest
 from zarr.core.buffer import default_buffer_prototype
-from zarr.core.config import config
 from zarr.core.sync import _get_loop
 from zarr.storage import MemoryStore
 
+from zarr_rs import settings
 from zarr_rs._native import Reply, Storage, forget, split_location
 from zarr_rs.errors import of_kind
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 #: The whole object, from start to end, or the last -start bytes.
 Range = tuple[int, int | None] | None
+
+#: The largest number of requests at once that a store of zarr-python gets, as by zarr-python's default.
+_IN_FLIGHT = 10
 
 #: The options of a directory. All other options are for services.
 DIRECTORY = ("single_writer", "updates_in_place", "open_files", "durability")
@@ -89,14 +92,18 @@ def directory(
     All arrays in a directory that have the same options share one storage, and with it locks and threads. A directory that
     was replaced by another one has a new storage: the storage holds the old one open, so their inodes differ.
     """
-    root = os.path.abspath(path)
+    return _directory(os.path.abspath(path), create, options)
+
+
+def _directory(root: str, create: bool, options: tuple[tuple[str, Any], ...]) -> Storage | None:
+    """As `directory`, of an absolute path."""
     known = _directories.get((root, options))
     now = _identity(root)
     if known is not None and known[0] == now:
         return known[1]
     if now is None and not create:
         return None
-    storage = Storage.directory(root, create, **dict(options))
+    storage = _shared(Storage.directory(root, create, **dict(options)))
     now = _identity(root)
     if now is not None:
         _directories[root, options] = (now, storage)
@@ -105,6 +112,8 @@ def directory(
 
 def absolute(location: str) -> str:
     """Returns a location with an absolute path, if it has a path. The path of a ZIP archive gets its adapter."""
+    if _is_plain(location):
+        return os.path.abspath(location)
     root, adapters, is_path = split_location(location)
     if adapters and os.path.exists(location):
         root, adapters, is_path = location, "", True  # the name of a directory may look like one with an adapter
@@ -117,7 +126,7 @@ def absolute(location: str) -> str:
 
 def memory(location: str) -> Storage:
     """Returns the storage in memory of this name. Makes it if no store of this process uses it."""
-    return _others.setdefault((location, ()), Storage.memory(location))
+    return _others.setdefault((location, ()), _shared(Storage.memory(location)))
 
 
 def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool) -> Storage:
@@ -125,13 +134,16 @@ def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool)
 
     Raises `FileNotFoundError` for a directory that does not exist and must not be made.
     """
-    _, adapters, is_path = split_location(location)
+    _, adapters, is_path = (location, "", True) if _is_plain(location) else split_location(location)
     if is_path and (not adapters or os.path.exists(location)):
         of_directory = tuple((name, value) for name, value in options if name in DIRECTORY)
-        storage = directory(location, create=create, options=of_directory)
+        storage = _directory(location, create, of_directory)
         if storage is None:
             raise of_kind("NotFound", f"{location} does not exist", None, None, None, (None, location, location))
         return storage
+    in_flight = settings.in_flight()
+    if in_flight is not None and "in_flight" not in dict(options) and not location.startswith("memory://"):
+        options += (("in_flight", in_flight),)
     storage = _others.get((location, options))
     if storage is None:
         if location.startswith("memory://"):
@@ -142,8 +154,13 @@ def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool)
         if variables.keys() & _CREDENTIALS:
             others = {name: value for name, value in others.items() if name not in _CREDENTIALS}
         arguments["environment"] = others | variables
-        storage = _others.setdefault((location, options), Storage.at(location, **arguments))
+        storage = _others.setdefault((location, options), _shared(Storage.at(location, **arguments)))
     return storage
+
+
+def _is_plain(location: str) -> bool:
+    """Whether a location is certainly the path of a directory: it has neither a scheme nor an adapter."""
+    return not (":" in location or "|" in location or location.endswith(".zip"))
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -171,11 +188,11 @@ def foreign(store: Store, loop: asyncio.AbstractEventLoop | None = None) -> Stor
         made = Storage.foreign(
             _InMemory(store) if type(store) is MemoryStore else _OnLoop(store, loop or _get_loop()),
             shown(store),
-            in_flight=None if type(store) is MemoryStore else config.get("async.concurrency") or 1,
+            in_flight=None if type(store) is MemoryStore else settings.in_flight() or _IN_FLIGHT,
             can_list=store.supports_listing,
             can_write=can_write,
         )
-        storage = _foreign.setdefault(key, made)
+        storage = _foreign.setdefault(key, _shared(made))
         _logger.debug("%s is used by its own calls: writers in other processes are not kept apart", shown(store))
     return storage
 
@@ -189,6 +206,10 @@ def check_caller(loop: asyncio.AbstractEventLoop | None = None) -> None:
     """Refuses a call that would wait forever: one that blocks the event loop on which it waits for a store."""
     if asyncio._get_running_loop() is (loop or _get_loop()):
         raise RuntimeError("this thread runs the store's event loop: use read_async, write_async or open_async")
+def _shared(storage: Storage) -> Storage:
+    """Makes a new storage use the threads of the process."""
+    storage.use_threads(settings.pool())
+    return storage
 
 
 def forget_parent() -> None:
@@ -196,6 +217,7 @@ def forget_parent() -> None:
     for store in list(_all_opened):
         forget(store.storage)
         store.storage = None
+    settings.forget_parent()
     forget(dict(_directories))
     _directories.clear()
     _others.clear()

@@ -13,7 +13,7 @@ import xarray as xr
 from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, StoreBackendEntrypoint
 from xarray.core import indexing
 
-from zarr_rs import threads
+from zarr_rs import waiting
 from zarr_rs.array import DIMENSIONS, Array
 from zarr_rs.encoding import encoding_of
 from zarr_rs.errors import BrokenNodeWarning, ZarrDiagnostic, ZarrError
@@ -269,7 +269,7 @@ class _Coordinates:
         return self._found.get(array.name)
 
     def _read(self) -> dict[str, np.ndarray[Any, Any]]:
-        with ThreadPoolExecutor(min(len(self._arrays), threads.TASKS)) as pool:
+        with ThreadPoolExecutor(min(len(self._arrays), waiting.TASKS)) as pool:
             reads = {array.name: pool.submit(array.read) for array in self._arrays}
         return {path: read.result() for path, read in reads.items() if read.exception() is None}
 
@@ -295,7 +295,7 @@ class _Elements(BackendArray):
         return await indexing.async_explicit_indexing_adapter(key, self.shape, support, self._read_async)
 
     async def _read_async(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
-        return await threads.run(self._read, key)
+        return await waiting.run(self._read, key)
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
         found = None if self._coordinates is None else self._coordinates.elements(self._array)

@@ -88,9 +88,9 @@ pub mod disk {
         (stat.st_dev, stat.st_ino)
     }
 
-    /// Notes that a file was made.
+    /// Notes that a file was made. One with data was there already, such as a lock file that becomes an object.
     pub(crate) fn made(file: impl AsFd) {
-        volatile().extend(fstat(file).as_ref().map(inode));
+        volatile().extend(fstat(file).as_ref().ok().filter(|stat| stat.st_size == 0).map(inode));
     }
 
     /// Notes that a file is on the disk.
