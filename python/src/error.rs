@@ -92,6 +92,13 @@ fn system(e: &(dyn Error + 'static), place: Option<&str>, inner: Option<&ArrayEr
     (raw_os_error(e), file, place.map(str::to_owned))
 }
 
+/// The advice in messages of the libraries, and the arguments of the package that do the same.
+const ARGUMENTS: [(&str, &str); 3] = [
+    ("Access::redirects does not allow", "redirects= does not allow"),
+    ("allow it, or a folder above it", "allow it, or a folder above it, with references="),
+    ("can be read anonymously", "can be read with anonymous=True"),
+];
+
 fn of_kind(
     py: Python<'_>,
     kind: &str,
@@ -102,6 +109,7 @@ fn of_kind(
 ) -> PyErr {
     let chunk = inner.and_then(ArrayError::chunk).map(<[u64]>::to_vec);
     let key = inner.and_then(ArrayError::key);
+    let text = ARGUMENTS.iter().fold(text, |text, (advice, argument)| text.replace(advice, argument));
     let made = py
         .import("zarr_rs.errors")
         .and_then(|errors| errors.getattr("of_kind")?.call1((kind, text, node, chunk, key, system)));

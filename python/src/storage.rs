@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_array::ArrayError;
-use zarr_store::{Access, MemoryStore, Redirects, Schemes};
+use zarr_store::{Access, MemoryStore, Redirects, Schemes, Targets};
 use zarr_traits::store::{Drive, Outcome, PutMode, ReadVersion};
 use zarr_traits::{
     ByteRange, Bytes, Key, Prefix, Storage as Handle, StoreError, StoreErrorKind, StoreResult,
@@ -72,7 +72,7 @@ impl Storage {
     #[staticmethod]
     #[pyo3(signature = (
         location, *, environment, anonymous=false, endpoint=None, region=None, profile=None, in_flight=None,
-        retries=None, timeout=None, forbidden_is_absent=false, redirects=None,
+        retries=None, timeout=None, forbidden_is_absent=false, redirects=None, references=Vec::new(),
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn at(
@@ -88,6 +88,7 @@ impl Storage {
         timeout: Option<f64>,
         forbidden_is_absent: bool,
         redirects: Option<&str>,
+        references: Vec<(String, Option<String>)>,
     ) -> PyResult<Self> {
         let mut access = Access::new().environment(environment).anonymous(anonymous);
         (access.endpoint, access.region, access.profile) = (endpoint, region, profile);
@@ -98,8 +99,17 @@ impl Storage {
             access.redirects =
                 redirects.parse::<Redirects>().map_err(|e| PyValueError::new_err(format!("{e:#}")))?;
         }
-        let schemes =
-            Schemes::new(&[directory::SCHEMES, &[zarr_store::zip::SCHEME], zarr_store_object::SCHEMES]);
+        let targets = references.into_iter().try_fold(Targets::none(), |targets, (place, to)| match to {
+            Some(to) => targets.moved(&place, to),
+            None => targets.allow(place),
+        });
+        access.targets = targets.map_err(|e| PyValueError::new_err(format!("references: {e:#}")))?;
+        let schemes = Schemes::new(&[
+            directory::SCHEMES,
+            &[zarr_store::zip::SCHEME],
+            zarr_store_object::SCHEMES,
+            zarr_store_refs::SCHEMES,
+        ]);
         let opened = wait(py, schemes.open(location, &access))?;
         let place = redacted(location);
         opened.map(|located| Self(located.storage)).map_err(|e| failed(py, Some(&place), e))

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeAlias, final
 
@@ -45,6 +45,7 @@ class Storage:
         timeout: float | None = None,
         forbidden_is_absent: bool = False,
         redirects: str | None = None,
+        references: Sequence[tuple[str, str | None]] = (),
     ) -> Storage: ...
     def read_only(self) -> Storage: ...
     def use_threads(self, threads: Threads) -> bool: ...

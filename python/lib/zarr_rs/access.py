@@ -118,7 +118,7 @@ def _is_universal(location: Any) -> bool:
 def _of_path(location: str, asked: Mapping[str, Any], given: dict[str, Any], mode: str) -> Store:
     if location.endswith(".json") and os.path.isfile(location):
         raise UnsupportedError(
-            f"{location}: this is a kerchunk reference file: open it as reference:// with storage_options={{'fo': ...}}"
+            f"{location}: this is a file of references: open '{location}|kerchunk:' with references=[...], the places they name"
         )
     given = {name: value for name, value in asked.items() if name not in options.ANYWHERE | {"auto_mkdir"}} | given
     return Store(location, read_only=mode == "r", **given)

@@ -38,6 +38,7 @@ class StoreOptions(TypedDict, total=False):
     timeout: float | None
     forbidden_is_absent: bool
     redirects: str | None
+    references: str | Iterable[str] | Mapping[str, str | None] | None
 
 
 class LayoutOptions(TypedDict, total=False):

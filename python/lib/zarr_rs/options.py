@@ -52,6 +52,7 @@ _OF_SERVICES = {
     "timeout",
     "forbidden_is_absent",
     "redirects",
+    "references",
 }
 
 

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import os
 import uuid
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from zarr_rs import places, stores
 from zarr_rs._native import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable
     from typing import Self
 
     import numpy.typing as npt
@@ -39,7 +40,8 @@ class Store(zarr.abc.store.Store):
       `Store` uses it;
     - `s3://bucket/path`, `gs://bucket/path`, `az://container/path` (also `abfs` and `abfss`), `https://host/path`;
     - a ZIP archive, `a.zip|zip:` or `s3://bucket/a.zip|zip:path/in/it`, which is only read. The path of a file that ends
-      in `.zip` means `|zip:`.
+      in `.zip` means `|zip:`;
+    - references of kerchunk, `a.json|kerchunk:` or `s3://bucket/a.json|kerchunk:path/in/it`, which are only read.
 
     `single_writer` says that no other store, process or program writes to the directory at the same time. Then no lock
     files are made, which saves up to a quarter of the time to write parts of small chunks; otherwise writers would lose
@@ -69,6 +71,9 @@ class Store(zarr.abc.store.Store):
     - `forbidden_is_absent`: whether an object that a web server forbids to read counts as absent;
     - `redirects`: to which hosts the redirects of a web server are followed: `"public"`, the default, all with public
       addresses; `"same-host"`; `"never"`; `"to:a.example.org,b.company"`, these, which may be private.
+
+    - `references`: the places that references may name, for `a.json|kerchunk:`: such as `"s3://archive/"` or `["/data"]`, each
+      with all that is below it. A `dict` has for each place where its content is now, or `None`.
 
     - `variables`: variables beside those of the environment, or in their place. If credentials are among them, those of
       the environment are not used.
@@ -104,6 +109,7 @@ class Store(zarr.abc.store.Store):
         timeout: float | None = None,
         forbidden_is_absent: bool = False,
         redirects: str | None = None,
+        references: str | Iterable[str] | Mapping[str, str | None] | None = None,
     ) -> None:
         super().__init__(read_only=read_only)
         location = os.fspath(location)
@@ -127,6 +133,7 @@ class Store(zarr.abc.store.Store):
             "timeout": timeout,
             "forbidden_is_absent": forbidden_is_absent or None,
             "redirects": redirects,
+            "references": _places(references),
         }
         self._options = tuple((name, value) for name, value in given.items() if value is not None)
         self._opened = stores.Opened(stores.memory(location) if is_memory else None)
@@ -378,6 +385,14 @@ def _asked(byte_range: ByteRequest | None) -> Range:
             return (-suffix, None) if suffix > 0 else (0, 0)
         case _:
             raise ValueError(f"Unexpected byte_range, got {byte_range}.")
+
+
+def _places(references: str | Iterable[str] | Mapping[str, str | None] | None) -> tuple[tuple[str, str | None], ...] | None:
+    """Returns the places that references may name, each with where its content is."""
+    if isinstance(references, str):
+        references = (references,)
+    moved = references if isinstance(references, Mapping) else dict.fromkeys(references or ())
+    return tuple(sorted(moved.items())) or None
 
 
 def _first(values: list[Any] | None, prototype: BufferPrototype | None) -> Buffer | None:
