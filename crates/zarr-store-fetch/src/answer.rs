@@ -137,7 +137,7 @@ impl Mark {
     /// Returns the version. A weak tag is not used as one: two values may share it.
     pub(crate) fn version(&self) -> Option<Version> {
         let tag = self.tag.as_deref().filter(|tag| !tag.starts_with("W/"))?;
-        Some(Version::new(tag.as_bytes()))
+        Some(Version::new(tag.as_bytes()).with_etag(tag))
     }
 
     pub(crate) fn size(&self) -> Option<u64> {

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result};
@@ -192,7 +193,13 @@ pub(crate) fn stamp_of(stat: &Stat) -> Stamp {
 
 /// Returns a token that differs between versions of a file.
 pub(crate) fn version_of(stat: &Stat) -> Version {
-    Version::new(stamp_of(stat).map(u64::to_le_bytes).as_flattened())
+    let version = Version::new(stamp_of(stat).map(u64::to_le_bytes).as_flattened());
+    // A time before 1970 is none that a reference has noted.
+    let seconds = u64::try_from(stat.st_mtime).ok().map(Duration::from_secs);
+    match seconds.and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(seconds)) {
+        Some(modified) => version.with_modified(modified),
+        None => version,
+    }
 }
 
 /// Makes the error for a failed system call.

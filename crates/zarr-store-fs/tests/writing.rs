@@ -127,6 +127,9 @@ fn a_version_stays_unique_while_it_is_held() {
         reply.and_then(|reply| reply.version).unwrap()
     };
     let first = put("a");
+    let modified = std::fs::metadata(dir.path().join("k")).unwrap().modified().unwrap();
+    let told = first.modified().unwrap();
+    assert!(told <= modified && modified < told + std::time::Duration::from_secs(1));
     for _ in 0..200 {
         assert_ne!(put("b"), first);
     }

@@ -1,5 +1,7 @@
 //! Reads ranges of one version of an object, within a limit.
 
+use std::time::SystemTime;
+
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
@@ -294,10 +296,15 @@ fn changed() -> StoreError {
     StoreError::new(StoreErrorKind::Changed, "the object is no longer the version asked for")
 }
 
+/// The time of the last change of an object whose server does not say it.
+pub(crate) const UNKNOWN: SystemTime = SystemTime::UNIX_EPOCH;
+
 /// Returns the version of an object, with its marks for a put that replaces it.
 pub(crate) fn version_of(result: &GetResult) -> Option<Version> {
     let version = version(result.meta.e_tag.as_deref(), result.meta.version.as_deref());
-    version.map(|version| Marks::of(&result.attributes).on(version))
+    let modified = SystemTime::from(result.meta.last_modified);
+    let version = version.map(|version| Marks::of(&result.attributes).on(version));
+    if modified == UNKNOWN { version } else { version.map(|version| version.with_modified(modified)) }
 }
 
 /// Returns the version of an object with this tag and number. Weak tags are ignored: two values may share one.
@@ -306,7 +313,12 @@ pub(crate) fn version(tag: Option<&str>, number: Option<&str>) -> Option<Version
     if tag.is_none() && number.is_none() {
         return None;
     }
-    Some(Version::new(format!("{}\n{}", tag.unwrap_or_default(), number.unwrap_or_default()).into_bytes()))
+    let version =
+        Version::new(format!("{}\n{}", tag.unwrap_or_default(), number.unwrap_or_default()).into_bytes());
+    Some(match tag {
+        Some(tag) => version.with_etag(tag),
+        None => version,
+    })
 }
 
 /// Returns the tag and number of a version.

@@ -5,12 +5,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, StreamExt};
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, ETAG, HeaderName, HeaderValue, IF_MATCH, RANGE};
+use http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, ETAG, HeaderName, HeaderValue, IF_MATCH, LAST_MODIFIED, RANGE,
+};
 use http::{HeaderMap, Method, Request, Response};
 use object_store::client::HttpRequestBody;
 use object_store::path::Path;
@@ -26,6 +27,7 @@ use crate::asked::{Asked, size_told};
 use crate::client::Client;
 use crate::cloud::{Place, retries};
 use crate::gathered::AtMost;
+use crate::get::UNKNOWN;
 
 /// The scheme `name`: `http` or `https`.
 pub(crate) const fn scheme(name: &'static str) -> Scheme {
@@ -174,10 +176,12 @@ fn result(
     range: std::ops::Range<u64>,
     bytes: Bytes,
 ) -> GetResult {
-    let e_tag = headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let e_tag = text(ETAG).map(str::to_owned);
+    let modified = text(LAST_MODIFIED).and_then(|time| httpdate::parse_http_date(time).ok());
     let meta = ObjectMeta {
         location: path.clone(),
-        last_modified: SystemTime::UNIX_EPOCH.into(),
+        last_modified: modified.unwrap_or(UNKNOWN).into(),
         size,
         e_tag,
         version: None,

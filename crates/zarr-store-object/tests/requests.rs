@@ -1,7 +1,7 @@
 //! What is sent, how often, and what is recorded.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::common::{self, Answer, Asked, Server, all, at_once, brief, key, object, refused, web};
 use zarr_store::{Access, Trace, TracedRequest};
@@ -58,6 +58,22 @@ fn an_operation_may_have_any_time() {
     assert!(block_on(storage.get(&key("k"), u64::MAX)).unwrap().unwrap() == value);
     block_on(storage.put(&key("k"), value)).unwrap();
     assert_eq!(block_on(storage.list_dir(&Prefix::root())).unwrap().objects.len(), 1);
+}
+
+/// 1795168800 is the time in the answers of `object`.
+#[test]
+fn a_version_says_the_entity_tag_and_the_time_of_the_last_change() {
+    let server = Server::new(|asked| object(asked, b"value"));
+    for (name, storage) in all(&server, &brief()) {
+        let reply = block_on(storage.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Report, 9));
+        let version = reply.unwrap().and_then(|reply| reply.version).unwrap();
+        let modified = version.modified().map(|time| time.duration_since(SystemTime::UNIX_EPOCH).unwrap());
+        assert_eq!((version.etag(), modified), (Some("tag"), Some(Duration::from_secs(1_795_168_800))), "{name}");
+    }
+    let server = Server::new(|_| Answer::new(200).header("ETag", "\"tag\"").body("value"));
+    let [.., (_, web)] = all(&server, &brief());
+    let reply = block_on(web.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Report, 9));
+    assert_eq!(reply.unwrap().unwrap().version.unwrap().modified(), None);
 }
 
 /// An operation on a silent server ends after the whole time, whatever the number of retries, and not before.

@@ -59,7 +59,7 @@ impl Table {
                 let location = Arc::clone(&self.locations[location as usize]);
                 Ok(Some(match len {
                     WHOLE => Reference::Object(location),
-                    _ => Reference::Range { location, offset, len },
+                    _ => Reference::Range { location, offset, len, check: None },
                 }))
             }
         }

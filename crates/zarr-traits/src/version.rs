@@ -3,29 +3,47 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// One version of one object. Its content is opaque; versions can be compared.
 ///
 /// The token is what the store compares (an ETag; device, inode, time and size). The pin is an optional value of the store
 /// such as the open file, which keeps the version readable and its token unique while it exists, or what a put needs that
-/// replaces the version. The pin is not compared.
+/// replaces the version. The pin is not compared, and neither is what the store says of the version to others: its entity tag
+/// and the time of the last change, which references to the object may have noted.
 #[derive(Clone)]
 pub struct Version {
     token: Arc<[u8]>,
     pin: Option<Arc<dyn Any + Send + Sync>>,
+    etag: Option<Arc<str>>,
+    modified: Option<SystemTime>,
     young: bool,
 }
 
 impl Version {
     /// Builds a version from a token, which differs for every version of the same object.
     pub fn new(token: impl Into<Arc<[u8]>>) -> Self {
-        Self { token: token.into(), pin: None, young: false }
+        Self { token: token.into(), pin: None, etag: None, modified: None, young: false }
     }
 
     /// Adds a value of the store, such as the resource that keeps the version readable.
     #[must_use]
     pub fn with_pin(mut self, pin: Arc<dyn Any + Send + Sync>) -> Self {
         self.pin = Some(pin);
+        self
+    }
+
+    /// Adds the entity tag of the object, with its quotation marks or without.
+    #[must_use]
+    pub fn with_etag(mut self, etag: &str) -> Self {
+        self.etag = Some(etag.trim_matches('"').into());
+        self
+    }
+
+    /// Adds the time at which the object was last changed.
+    #[must_use]
+    pub fn with_modified(mut self, modified: SystemTime) -> Self {
+        self.modified = Some(modified);
         self
     }
 
@@ -39,12 +57,22 @@ impl Version {
 
     /// Returns the version without its pin, to keep and compare for a long time. Returns `None` for a young version.
     pub fn unpinned(&self) -> Option<Self> {
-        (!self.young).then(|| Self { token: self.token.clone(), pin: None, young: false })
+        (!self.young).then(|| Self { pin: None, ..self.clone() })
     }
 
     /// The bytes that are compared.
     pub fn token(&self) -> &[u8] {
         &self.token
+    }
+
+    /// The entity tag without quotation marks, if the store has them.
+    pub fn etag(&self) -> Option<&str> {
+        self.etag.as_deref()
+    }
+
+    /// The time at which the object was last changed, if the store knows it.
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.modified
     }
 
     /// Returns the pin if it is a `T`.

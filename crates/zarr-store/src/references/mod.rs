@@ -6,6 +6,7 @@
 //!
 //! - It reads only from [`Targets`], and from the folder of the references themselves if the location is relative.
 //! - A reference to an object that is missing is an error. Only a key without a reference is absent.
+//! - A reference may say what its object was ([`Check`]). That costs no request: stores tell it with the bytes.
 //! - Reads of neighbouring ranges of one object are joined into one request, although they are reads of several keys.
 
 mod joined;
@@ -13,6 +14,7 @@ mod joined;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use crate::targets::{Target, Targets, shown};
 use crate::url::{PathEncoding, split_adapters};
@@ -39,7 +41,48 @@ pub enum Reference {
         offset: u64,
         /// The number of bytes.
         len: u64,
+        /// What the object must be, if the reference says it.
+        check: Option<Check>,
     },
+}
+
+/// What a reference says of the object that it was made for. A read of an object that is another one by now, or of which the
+/// store does not say it, is an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Check {
+    /// The object has this entity tag.
+    Etag(Arc<str>),
+    /// The object has not been changed after this second.
+    UnchangedSince(SystemTime),
+}
+
+impl Check {
+    /// Checks the version of an object that was read.
+    fn check(&self, version: Option<&Version>) -> StoreResult<()> {
+        let (is_same, what) = match self {
+            Self::Etag(tag) => {
+                (version.and_then(Version::etag).map(|now| now == tag.trim_matches('"')), "entity tag")
+            }
+            Self::UnchangedSince(since) => {
+                let end = since.checked_add(Duration::from_secs(1));
+                let modified = version.and_then(Version::modified);
+                (modified.map(|modified| end.is_none_or(|end| modified < end)), "time of the last change")
+            }
+        };
+        let (kind, message) = match is_same {
+            Some(true) => return Ok(()),
+            Some(false) => (
+                StoreErrorKind::Changed,
+                format!("the object has another {what} than when the reference was made"),
+            ),
+            None => (
+                StoreErrorKind::Unsupported,
+                format!("the store does not say the {what} of the object, which the reference demands"),
+            ),
+        };
+        Err(StoreError::new(kind, message))
+    }
 }
 
 /// The references of a store, in one format.
@@ -118,8 +161,8 @@ impl<R: References> ReferenceStore<R> {
         let meta = async {
             let (storage, at) = self.target(&location).await?;
             let answered = match reference {
-                Reference::Range { offset, len, .. } => {
-                    self.read_range(read, &storage, &at, offset, len).await
+                Reference::Range { offset, len, check, .. } => {
+                    self.read_range(read, &storage, &at, offset, len, check.as_ref()).await
                 }
                 _ => storage.read(read.at(&at)).await,
             };
@@ -129,7 +172,7 @@ impl<R: References> ReferenceStore<R> {
         Ok(Answer::Read(Some(meta)))
     }
 
-    /// Reads ranges of the `len` bytes from `offset` of an object.
+    /// Reads ranges of the `len` bytes from `offset` of an object, and checks what the object is.
     async fn read_range(
         &self,
         read: Read<'_>,
@@ -137,6 +180,7 @@ impl<R: References> ReferenceStore<R> {
         at: &Key,
         offset: u64,
         len: u64,
+        check: Option<&Check>,
     ) -> StoreResult<Option<ObjectMeta>> {
         if offset.checked_add(len).is_none() {
             let message = format!("{len} bytes at offset {offset} are in no object");
@@ -154,10 +198,15 @@ impl<R: References> ReferenceStore<R> {
             meta
         } else {
             let ranges: Vec<_> = spans.iter().cloned().map(ByteRange::from).collect();
-            let inner = Read::new(at, &ranges, &mut *read.into).version(read.version);
+            let version = match read.version {
+                ReadVersion::Any if check.is_some() => ReadVersion::Report,
+                version => version,
+            };
+            let inner = Read::new(at, &ranges, &mut *read.into).version(version);
             let Some(meta) = storage.read(inner).await? else { return Ok(None) };
             meta
         };
+        check.map_or(Ok(()), |check| check.check(meta.version.as_ref()))?;
         let version = meta.version.filter(|_| !matches!(read.version, ReadVersion::Any));
         Ok(Some(ObjectMeta::new(len, version)))
     }
@@ -231,4 +280,92 @@ fn of(mut error: StoreError, location: &str, key: &Key) -> StoreError {
     StoreError::new(kind, format!("the reference to {} cannot be read", shown(location)))
         .with_key(key)
         .with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::block_on;
+    use zarr_traits::store::ready;
+
+    use crate::MemoryStore;
+
+    use super::*;
+
+    /// A store that says more of its versions than that in memory.
+    #[derive(Debug)]
+    struct Telling(Storage, Option<&'static str>, Option<SystemTime>);
+
+    impl Store for Telling {
+        fn capabilities(&self) -> Capabilities {
+            self.0.capabilities()
+        }
+
+        fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+            Box::pin(async move {
+                let Op::Read(read) = op else { return self.0.call(op).await };
+                Ok(Answer::Read(self.0.read(read).await?.map(|mut meta| {
+                    let version = meta.version.take();
+                    meta.version = version.map(|version| {
+                        let version = self.1.map_or(version.clone(), |tag| version.with_etag(tag));
+                        self.2.map_or(version.clone(), |modified| version.with_modified(modified))
+                    });
+                    meta
+                })))
+            })
+        }
+    }
+
+    #[derive(Debug)]
+    struct One(Check);
+
+    impl References for One {
+        fn find<'a>(&'a self, _: &'a Key) -> BoxFuture<'a, StoreResult<Option<Reference>>> {
+            let check = Some(self.0.clone());
+            ready(Ok(Some(Reference::Range { location: "data".into(), offset: 1, len: 2, check })))
+        }
+
+        fn list<'a>(&'a self, list: List<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+            ready(Op::List(list).unsupported())
+        }
+
+        fn list_dir<'a>(&'a self, list: ListDir<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+            ready(Op::ListDir(list).unsupported())
+        }
+
+        fn version(&self) -> Option<Version> {
+            None
+        }
+
+        fn paths(&self) -> PathEncoding {
+            PathEncoding::Percent
+        }
+    }
+
+    #[test]
+    fn an_object_that_is_another_one_than_a_reference_says_is_an_error() {
+        let memory = Storage::from(MemoryStore::new());
+        block_on(memory.put(&Key::new("data").unwrap(), "abcd")).unwrap();
+        let at = |seconds, nanos| Some(SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos));
+        let (tag, since) = (Check::Etag("\"t1\"".into()), Check::UnchangedSince(at(10, 0).unwrap()));
+        let (changed, unsupported) = (Err(StoreErrorKind::Changed), Err(StoreErrorKind::Unsupported));
+        for (check, etag, modified, expected) in [
+            (&tag, Some("t1"), None, Ok(())),
+            (&tag, Some("\"t1\""), at(99, 0), Ok(())),
+            (&tag, Some("t2"), None, changed),
+            (&tag, None, at(1, 0), unsupported),
+            (&since, None, at(9, 0), Ok(())),
+            (&since, None, at(10, 999_999_999), Ok(())),
+            (&since, None, at(11, 0), changed),
+            (&since, Some("t1"), None, unsupported),
+        ] {
+            let storage = Storage::from(Telling(memory.clone(), etag, modified));
+            let store = ReferenceStore::new(One(check.clone()), Targets::none(), &storage, Prefix::root());
+            let read = block_on(Storage::from(store).get(&Key::new("a/c/0").unwrap(), 10));
+            let found = read.as_ref().map(|_| ()).map_err(StoreError::kind);
+            assert_eq!(found, expected, "{check:?} {etag:?} {modified:?}");
+            if found.is_ok() {
+                assert_eq!(read.unwrap().unwrap()[..], *b"bc");
+            }
+        }
+    }
 }

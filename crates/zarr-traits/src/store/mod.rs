@@ -14,7 +14,8 @@
 //! 7. All ranges of one read come from one version of the object.
 //! 8. [`ReadVersion::Pinned`]: the bytes come from exactly that version, or the error is of kind
 //!    [`Changed`](crate::StoreErrorKind::Changed).
-//! 9. A store without versions reports none. Readers then rely on checksums.
+//! 9. A store without versions reports none. Readers then rely on checksums. A version says the entity tag and the time of
+//!    the last change of the object, if the store knows them.
 //! 10. A put is atomic, also across a crash: a reader sees the old value or the new value, whole.
 //! 11. [`Outcome::Conflict`] is definite: this call changed nothing. A write that may have been applied is an error of
 //!     kind [`Uncertain`](crate::StoreErrorKind::Uncertain).
