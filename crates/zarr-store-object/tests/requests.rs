@@ -68,7 +68,11 @@ fn a_version_says_the_entity_tag_and_the_time_of_the_last_change() {
         let reply = block_on(storage.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Report, 9));
         let version = reply.unwrap().and_then(|reply| reply.version).unwrap();
         let modified = version.modified().map(|time| time.duration_since(SystemTime::UNIX_EPOCH).unwrap());
-        assert_eq!((version.etag(), modified), (Some("tag"), Some(Duration::from_secs(1_795_168_800))), "{name}");
+        assert_eq!(
+            (version.etag(), modified),
+            (Some("tag"), Some(Duration::from_secs(1_795_168_800))),
+            "{name}"
+        );
     }
     let server = Server::new(|_| Answer::new(200).header("ETag", "\"tag\"").body("value"));
     let [.., (_, web)] = all(&server, &brief());

@@ -16,6 +16,7 @@ mod documents;
 mod layouts;
 mod listings;
 mod names;
+mod references;
 mod services;
 mod times;
 
@@ -63,6 +64,7 @@ const OTHERS: &[Other] = &[
     ("document_v3", documents::v3, documents::seeds_of_v3),
     ("listings", listings::run, listings::seeds),
     ("names", names::run, names::seeds),
+    ("references", references::run, references::seeds),
     ("times", times::run, times::seeds),
 ];
 

@@ -1,0 +1,59 @@
+//! Files of references of kerchunk. What a hostile file names is read from the places that are allowed, or is an error; a part
+//! of a value is the part of the whole.
+
+use zarr_store::{MemoryStore, Targets};
+use zarr_store_refs::{Refs, RefsLimits};
+use zarr_traits::store::ReadVersion;
+use zarr_traits::{ByteRange, Key, Prefix, Storage, block_on};
+
+const FILE: &str = "folder/a.json";
+const DATA: &str = "0123456789abcdef";
+const SECRET: &str = "what nobody may read";
+
+pub(crate) fn run(input: &[u8]) {
+    let (own, archive) = (Storage::from(MemoryStore::new()), Storage::from(MemoryStore::new()));
+    let put = |storage: &Storage, key: &str, value: &[u8]| {
+        let key = Key::new(key).expect("a key");
+        block_on(storage.put(&key, value.to_vec())).expect("memory takes every value");
+    };
+    put(&own, FILE, input);
+    put(&own, "folder/data", DATA.as_bytes());
+    put(&archive, "allowed/data", DATA.as_bytes());
+    put(&archive, "secret", SECRET.as_bytes());
+    let below = zarr_store::Prefixed::over(&archive, Prefix::new("allowed/").expect("a prefix"));
+    let targets = Targets::none().serve("s3://bucket/allowed/", below).expect("a place");
+    let mut limits = RefsLimits::default();
+    (limits.json_bytes, limits.references, limits.location_bytes) = (1 << 20, 1 << 14, 1 << 10);
+    let file = Key::new(FILE).expect("a key");
+    let Ok(store) = block_on(Refs::open_with(&own, file, targets, limits)) else { return };
+    let listed = block_on(store.list_all(&Prefix::root())).expect("keys are at hand");
+    assert!(listed.is_sorted_by(|a, b| a.key < b.key), "keys are out of order, or there twice");
+    for found in listed.iter().take(16) {
+        let key = &found.key;
+        let whole = match block_on(store.get(key, 1 << 18)) {
+            Ok(whole) => whole.expect("a listed key is there"),
+            Err(e) => {
+                assert!(e.key().is_some(), "{e:#}");
+                continue;
+            }
+        };
+        assert_ne!(whole, SECRET, "{key:?}");
+        let middle = whole.len() as u64 / 2;
+        let tail = ByteRange::from(middle..whole.len() as u64);
+        let tail = block_on(store.get_ranges(key, &[tail], ReadVersion::Any, 1 << 18));
+        let tail = tail.expect("the whole can be read, so can a part").expect("a listed key is there");
+        assert_eq!(tail.bytes.concat(), whole[middle as usize..], "a part of {key:?} differs");
+    }
+}
+
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        r#"{".zgroup": "{\"zarr_format\": 2}", "a/0": ["data", 4, 3], "a/1": ["s3://bucket/allowed/data"], "a/2": "base64:AAEC"}"#,
+        r#"{"version": 1, "templates": {"u": "s3://bucket/allowed", "f": "{{u}}/{{n}}"}, "refs": {"a/.zattrs": {"x": [1, 2]},
+            "a/0": ["{{u}}/data", 0, 4], "a/1": ["{{f(n='data')}}", 1, 2], "a/2": ["s3://bucket/secret", 0, 4]},
+            "gen": [{"key": "b/{{i}}.{{j + 1}}", "url": "{{u}}/data", "offset": "{{i * 2}}", "length": "2",
+            "dimensions": {"i": {"start": 0, "stop": 4, "step": 2}, "j": [3, 4]}}]}"#,
+        r#"{"refs": {"a": ["../folder/data", 15, 2], "b": ["file:///etc/passwd"], "c": ["http://169.254.169.254/", 0, 1]}}"#,
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).to_vec()
+}
