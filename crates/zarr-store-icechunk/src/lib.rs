@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod chunks;
+mod error;
+mod file;
+mod flat;
+mod flex;
+mod id;
+mod layout;
+mod limits;
+mod manifest;
+mod manifests;
+mod open;
+mod repository;
+mod revision;
+mod session;
+mod snapshot;
+
+pub use id::SnapshotId;
+pub use limits::IcechunkLimits;
+pub use open::{Repository, SCHEMES};
+pub use revision::Ref;

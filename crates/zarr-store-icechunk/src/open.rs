@@ -1,0 +1,105 @@
+//! Opening a repository as a store.
+
+use zarr_store::references::ReferenceStore;
+use zarr_store::{Below, Prefixed, Scheme, Targets, percent_decoded};
+use zarr_traits::{BoxFuture, Prefix, Storage, StoreError, StoreErrorKind, StoreResult};
+
+use crate::limits::IcechunkLimits;
+use crate::revision::{Ref, resolved};
+use crate::session::Session;
+
+/// The adapter `|icechunk:path` in URLs of stores: what is below a path in the branch `main` of a repository. Another state is
+/// named before the path: `|icechunk:@branch.NAME/path`, `@tag.NAME/path` or `@ID/path`, with the name percent-encoded.
+pub const SCHEMES: &[Scheme] = &[Scheme::adapter("icechunk", open)];
+
+fn open(below: Below<'_>) -> BoxFuture<'_, StoreResult<Storage>> {
+    Box::pin(async move {
+        let (at, path) = parsed(below.path)?;
+        let prefix = Prefix::of_node(path)?;
+        let repository = Repository::new(&below.folder().await?, Prefix::root());
+        let whole = repository.open(&at, below.targets()).await?;
+        Ok(if prefix.is_root() { whole } else { Prefixed::over(&whole, prefix) })
+    })
+}
+
+/// Splits the text after `icechunk:` into the state and the path of a node.
+fn parsed(text: &str) -> StoreResult<(Ref, &str)> {
+    let Some(rest) = text.strip_prefix('@') else { return Ok((Ref::default(), text)) };
+    let (at, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let decoded = percent_decoded(at).and_then(|bytes| String::from_utf8(bytes).ok());
+    let decoded = decoded.ok_or_else(|| {
+        let message = format!("{at:.80?} is not percent-encoded text");
+        StoreError::new(StoreErrorKind::InvalidArgument, message)
+    })?;
+    Ok((decoded.parse()?, path))
+}
+
+/// An Icechunk repository in a store.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    storage: Storage,
+    root: Prefix,
+    limits: IcechunkLimits,
+}
+
+impl Repository {
+    /// Returns the repository below `root` of `storage`, without a request.
+    pub fn new(storage: &Storage, root: Prefix) -> Self {
+        Self { storage: storage.clone(), root, limits: IcechunkLimits::default() }
+    }
+
+    /// Sets other limits.
+    #[must_use]
+    pub fn limits(self, limits: IcechunkLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Opens a state of the repository as a read-only store. Its virtual chunks may name `targets`.
+    ///
+    /// ```no_run
+    /// # use zarr_store::{MemoryStore, Targets};
+    /// # use zarr_store_icechunk::{Ref, Repository};
+    /// # use zarr_traits::{Key, Prefix, Storage, block_on};
+    /// # let storage = Storage::from(MemoryStore::new());
+    /// let repository = Repository::new(&storage, Prefix::root());
+    /// let main = block_on(repository.open(&Ref::default(), Targets::none()))?;
+    /// let old = block_on(repository.open(&Ref::Tag("v1.0".to_owned()), Targets::none()))?;
+    /// # Ok::<(), zarr_traits::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Io`] if there is no repository, branch, tag or snapshot of this name; `Corrupt` for damaged files;
+    /// `Unsupported` for another version of the specification; `Unavailable` if the repository is offline;
+    /// `InvalidArgument` for a name that no branch or tag can have; `LimitExceeded` for a snapshot beyond the limits; and
+    /// those of the store.
+    pub async fn open(&self, at: &Ref, targets: Targets) -> StoreResult<Storage> {
+        let Self { storage, root, limits } = self;
+        let (id, information) = resolved(storage, root, at, limits).await?;
+        let session = Session::open(storage, root, id, information, targets.clone(), limits).await?;
+        Ok(Storage::from(ReferenceStore::new(session, targets, storage, root.clone())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_a_state_and_a_path() {
+        let id = "1CECHNKREP0F1RSTCMT0";
+        let tag = |name: &str| Ref::Tag(name.to_owned());
+        for (text, at, path) in [
+            ("", Ref::default(), ""),
+            ("a/b", Ref::default(), "a/b"),
+            ("@branch.main/a/@b", Ref::default(), "a/@b"),
+            ("@tag.v1.0", tag("v1.0"), ""),
+            ("@tag.a%20b/", tag("a b"), ""),
+            (&format!("@{id}/a"), Ref::Snapshot(id.parse().unwrap()), "a"),
+        ] {
+            assert_eq!(parsed(text).unwrap(), (at, path), "{text}");
+        }
+        for wrong in ["@", "@main", "@tag.%zz", "@tag.%ff"] {
+            assert_eq!(parsed(wrong).unwrap_err().kind(), StoreErrorKind::InvalidArgument, "{wrong}");
+        }
+    }
+}
