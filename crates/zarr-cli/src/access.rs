@@ -34,8 +34,8 @@ pub(crate) struct Options {
     /// Follow redirects of a web server to `public` addresses, to the `same-host`, `never`, or `to:HOST,HOST`.
     #[arg(long, global = true, hide_short_help = true, value_name = "HOSTS", value_parser = redirects)]
     redirects: Option<Redirects>,
-    /// Let references of `|kerchunk:` name PLACE and what is below it, such as `s3://bucket/`; with `=STORE`, read it from
-    /// there.
+    /// Let references of `|kerchunk:` and `|icechunk:` name PLACE and what is below it, such as `s3://bucket/`; with
+    /// `=STORE`, read it from there.
     #[arg(long, global = true, hide_short_help = true, value_name = "PLACE[=STORE]")]
     allow_references: Vec<String>,
     /// Refuse links that lead out of a store in a directory; for stores of strangers.

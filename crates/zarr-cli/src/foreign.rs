@@ -19,10 +19,15 @@ const FILES: [(&[u8], &str); 8] = [
 ];
 
 /// The entries of directories that are no Zarr stores.
-const DIRECTORIES: [(&[&str], &str); 2] = [
-    (&["snapshots", "manifests"], "an Icechunk repository, which this program does not read"),
+const DIRECTORIES: [(&[&str], &str); 4] = [
+    (&["snapshots", "manifests"], REPOSITORY),
+    // A new repository, of specification 2 and 1.
+    (&["snapshots", "repo"], REPOSITORY),
+    (&["snapshots", "refs"], REPOSITORY),
     (&["attributes.json"], "an N5 container"),
 ];
+
+const REPOSITORY: &str = "an Icechunk repository (put \"|icechunk:\" behind its name to read it)";
 
 /// The extensions of formats that this command does not write.
 const EXTENSIONS: [&str; 14] =

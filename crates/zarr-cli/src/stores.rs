@@ -19,6 +19,7 @@ use crate::exit::{Exit, Failure};
 const TABLES: &[&[Scheme]] = &[
     zarr_store_fs::SCHEMES,
     &[zarr_store::zip::SCHEME],
+    zarr_store_icechunk::SCHEMES,
     zarr_store_refs::SCHEMES,
     #[cfg(feature = "zarr-store-object")]
     zarr_store_object::SCHEMES,

@@ -1,6 +1,13 @@
 //! ZIP archives that are named like directories: `a.zip`, `a.zip/path`.
 
 use std::fs;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use zarr_array::traits::{Key, Prefix};
+use zarr_array::{Storage, block_on};
+use zarr_store::zip::ZipStore;
+use zarr_store_fs::FsStore;
 
 use crate::args;
 use crate::harness::{Folder, zarr, zarr_in};
@@ -45,7 +52,7 @@ fn data_of_other_formats_is_named() {
         ("b.nc", b"CDF\x02\0\0", "a NetCDF 3 file"),
         ("c.tif", b"II*\0", "a TIFF file"),
         ("d.db", b"SQLite format 3\0", "an SQLite database"),
-        ("ice/snapshots/1", b"", "an Icechunk repository"),
+        ("ice/snapshots/1", b"", "an Icechunk repository (put \"|icechunk:\" behind its name"),
         (
             "r.json",
             b"{\"version\": 1, \"refs\": {}}",
@@ -93,6 +100,54 @@ fn references_are_read_where_they_are_allowed() {
     zarr(args!["attrs", "set", &node, "u", "1"]).fails(6, &["read-only"]);
     zarr(args!["info", "x.json|kerchunk:", "--allow-references", "data"])
         .fails(2, &["--allow-references", "absolute"]);
+}
+
+/// Writes the part of the fixtures of references below a prefix into a folder.
+fn unpacked(folder: &Folder, prefix: &str) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/references");
+    let fixtures = Storage::from(FsStore::open(fixtures).unwrap());
+    let archive = ZipStore::open(&fixtures, Key::new("references.zip").unwrap(), Prefix::root());
+    let archive = block_on(archive).unwrap();
+    for listed in block_on(archive.list_all(&Prefix::new(prefix).unwrap())).unwrap() {
+        let bytes = block_on(archive.get(&listed.key, 1 << 30)).unwrap().unwrap();
+        folder.write(listed.key.as_str(), bytes);
+        // Some references say when their object was changed.
+        let file = fs::File::options().write(true).open(folder.join(listed.key.as_str())).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(1_700_000_000)).unwrap();
+    }
+}
+
+#[test]
+fn an_icechunk_repository_is_read_at_a_branch_a_tag_or_a_snapshot() {
+    let folder = Folder::new();
+    for prefix in ["icechunk/v2-basic/", "icechunk/v2-virtual/", "data/"] {
+        unpacked(&folder, prefix);
+    }
+    let at = |repository: &str, path: &str| {
+        let repository = folder.join("icechunk").join(repository);
+        format!("{}|icechunk:{path}", repository.to_str().unwrap())
+    };
+    let main = zarr(args!["ls", "-R", at("v2-basic", "")]).ok().text().to_owned();
+    assert!(main.contains("deep/er/b") && !main.contains("lat"), "{main}");
+    for state in ["@branch.dev", "@tag.v1.0", "@A0DR3YAWJW7TEGTQM67G", "@branch.dev/|zarr3:"] {
+        let other = zarr(args!["ls", "-R", at("v2-basic", state)]).ok().text().to_owned();
+        assert!(other.contains("lat"), "{state}: {other}");
+    }
+    zarr(args!["info", at("v2-basic", "@tag.second%20tag/deep/er/b")]).ok();
+    zarr(args!["info", at("v2-basic", "@branch.no")])
+        .fails(3, &["no branch \"no\": there are \"dev\", \"main\""]);
+    zarr(args!["info", at("v2-basic", "@no")]).fails(2, &["neither \"branch.NAME\" nor \"tag.NAME\""]);
+    zarr(args!["info", at("nowhere", "")]).exits(3);
+    zarr(args!["attrs", "set", at("v2-basic", ""), "u", "1"]).fails(6, &["read-only"]);
+    // Virtual chunks are read where they are allowed.
+    let raw = at("v2-virtual", "raw");
+    zarr(args!["checksum", &raw]).fails(8, &["file:///zarr-references/data/", "`--allow-references`"]);
+    let place = format!("file:///zarr-references/data/={}/", folder.join("data").display());
+    zarr(args!["copy", "-q", at("v2-virtual", ""), folder.join("x.zarr"), "--allow-references", &place]).ok();
+    let sum = zarr(args!["checksum", &raw, "--allow-references", &place]).ok().text().to_owned();
+    let copied = zarr(args!["checksum", folder.join("x.zarr/raw")]).ok().text().to_owned();
+    let digest = |text: &str| text.split_whitespace().next().map(str::to_owned);
+    assert_eq!(digest(&sum), digest(&copied));
 }
 
 #[test]
