@@ -108,6 +108,7 @@ impl Storage {
             directory::SCHEMES,
             &[zarr_store::zip::SCHEME],
             zarr_store_object::SCHEMES,
+            zarr_store_icechunk::SCHEMES,
             zarr_store_refs::SCHEMES,
         ]);
         let opened = wait(py, schemes.open(location, &access))?;

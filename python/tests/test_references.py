@@ -1,10 +1,12 @@
-"""Files of references of kerchunk, read by the engine."""
+"""Files of references of kerchunk and Icechunk repositories, read by the engine."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 import pickle
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -71,3 +73,27 @@ def test_other_places_are_refused(archive: tuple[str, pathlib.Path]) -> None:
         zarr_rs.open_array(location, "t", references="here")
     with pytest.raises(ZarrError):
         zarr_rs.open_array(location, "t", mode="r+", references=str(data))[0, 0] = 1
+
+
+def test_an_icechunk_repository_is_read_at_a_branch_a_tag_or_a_snapshot(tmp_path: pathlib.Path) -> None:
+    fixtures = pathlib.Path(__file__).parents[2] / "conformance/references"
+    cases = json.loads((fixtures / "expected.json").read_text())
+    with zipfile.ZipFile(fixtures / "references.zip") as file:
+        file.extractall(tmp_path, [name for name in file.namelist() if name.startswith("icechunk/v2-basic/")])
+    read = 0
+    for case in cases:
+        if case["url"] != "icechunk/v2-basic":
+            continue
+        location = f"{tmp_path / case['url']}|icechunk:{(case['ref'] or '').replace(' ', '%20')}"
+        if "error" in case:
+            with pytest.raises((ZarrError, FileNotFoundError, ValueError), match=case["error"] or "NOTANID"):
+                zarr_rs.open_group(location)
+            continue
+        for path, expected in case["nodes"]["arrays"].items():
+            array = zarr_rs.open_array(location, path)
+            assert list(array.shape) == expected["shape"]
+            if "strings" not in expected:
+                values = np.ascontiguousarray(array[...])
+                assert hashlib.sha256(values.tobytes()).hexdigest() == expected["sha256"]
+            read += 1
+    assert read == 64

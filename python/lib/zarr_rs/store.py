@@ -41,7 +41,9 @@ class Store(zarr.abc.store.Store):
     - `s3://bucket/path`, `gs://bucket/path`, `az://container/path` (also `abfs` and `abfss`), `https://host/path`;
     - a ZIP archive, `a.zip|zip:` or `s3://bucket/a.zip|zip:path/in/it`, which is only read. The path of a file that ends
       in `.zip` means `|zip:`;
-    - references of kerchunk, `a.json|kerchunk:` or `s3://bucket/a.json|kerchunk:path/in/it`, which are only read.
+    - references of kerchunk, `a.json|kerchunk:` or `s3://bucket/a.json|kerchunk:path/in/it`, which are only read;
+    - an Icechunk repository, `repo|icechunk:` or `s3://bucket/repo|icechunk:@tag.v1.0/path/in/it`, which is only read: its
+      branch `main`, `@branch.NAME`, `@tag.NAME` or `@ID` of a snapshot.
 
     `single_writer` says that no other store, process or program writes to the directory at the same time. Then no lock
     files are made, which saves up to a quarter of the time to write parts of small chunks; otherwise writers would lose
@@ -72,7 +74,7 @@ class Store(zarr.abc.store.Store):
     - `redirects`: to which hosts the redirects of a web server are followed: `"public"`, the default, all with public
       addresses; `"same-host"`; `"never"`; `"to:a.example.org,b.company"`, these, which may be private.
 
-    - `references`: the places that references may name, for `a.json|kerchunk:`: such as `"s3://archive/"` or `["/data"]`, each
+    - `references`: the places that references may name, for `a.json|kerchunk:` and `repo|icechunk:`: such as `"s3://archive/"` or `["/data"]`, each
       with all that is below it. A `dict` has for each place where its content is now, or `None`.
 
     - `variables`: variables beside those of the environment, or in their place. If credentials are among them, those of
