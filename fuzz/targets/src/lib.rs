@@ -13,6 +13,7 @@ mod answers;
 mod archives;
 mod chunks;
 mod documents;
+mod icechunk;
 mod layouts;
 mod listings;
 mod names;
@@ -62,6 +63,7 @@ const OTHERS: &[Other] = &[
     ("document_v1", documents::v1, documents::seeds_of_v1),
     ("document_v2", documents::v2, documents::seeds_of_v2),
     ("document_v3", documents::v3, documents::seeds_of_v3),
+    ("icechunk", icechunk::run, icechunk::seeds),
     ("listings", listings::run, listings::seeds),
     ("names", names::run, names::seeds),
     ("references", references::run, references::seeds),

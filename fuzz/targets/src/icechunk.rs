@@ -1,0 +1,91 @@
+//! Icechunk repositories. What a hostile one names is read from the places that are allowed, or is an error; a part of a value is
+//! the part of the whole.
+//!
+//! An input is the files of a repository: for each the length of the name (one byte), the name, the length of the content (four
+//! bytes, little-endian) and the content.
+
+use zarr_store::{MemoryStore, Targets, zip::ZipStore};
+use zarr_store_icechunk::{IcechunkLimits, Ref, Repository};
+use zarr_traits::store::ReadVersion;
+use zarr_traits::{ByteRange, Key, Prefix, Storage, block_on};
+
+const ARCHIVE: &[u8] = include_bytes!("../../../conformance/references/references.zip");
+const SECRET: &str = "what nobody may read";
+
+/// Splits the first file off an input.
+fn file(input: &[u8]) -> Option<(Key, &[u8], &[u8])> {
+    let (len, rest) = input.split_first()?;
+    let (name, rest) = rest.split_at_checked(usize::from(*len))?;
+    let (len, rest) = rest.split_first_chunk::<4>()?;
+    let (content, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+    Some((Key::new(std::str::from_utf8(name).ok()?).ok()?, content, rest))
+}
+
+pub(crate) fn run(mut input: &[u8]) {
+    let (own, archive) = (Storage::from(MemoryStore::new()), Storage::from(MemoryStore::new()));
+    let put = |storage: &Storage, key: &Key, value: &[u8]| {
+        block_on(storage.put(key, value.to_vec())).expect("memory takes every value");
+    };
+    while let Some((key, content, rest)) = file(input) {
+        put(&own, &key, content);
+        input = rest;
+    }
+    put(&archive, &Key::new("allowed/raw.bin").expect("a key"), &[7; 4096]);
+    put(&archive, &Key::new("secret").expect("a key"), SECRET.as_bytes());
+    let below = zarr_store::Prefixed::over(&archive, Prefix::new("allowed/").expect("a prefix"));
+    let targets = Targets::none().serve("file:///zarr-references/data/", below).expect("a place");
+    let mut limits = IcechunkLimits::default();
+    (limits.file_bytes, limits.nodes, limits.listed_chunks) = (1 << 20, 1 << 12, 1 << 14);
+    let repository = Repository::new(&own, Prefix::root()).limits(limits);
+    let Ok(store) = block_on(repository.open(&Ref::default(), targets)) else { return };
+    let Ok(listed) = block_on(store.list_all(&Prefix::root())) else { return };
+    assert!(listed.is_sorted_by(|a, b| a.key < b.key), "keys are out of order, or there twice");
+    for found in listed.iter().take(16) {
+        let key = &found.key;
+        let whole = match block_on(store.get(key, 1 << 18)) {
+            Ok(whole) => whole.expect("a listed key is there"),
+            Err(e) => {
+                assert!(e.key().is_some(), "{e:#}");
+                continue;
+            }
+        };
+        assert_ne!(whole, SECRET, "{key:?}");
+        assert_eq!(found.meta.size, Some(whole.len() as u64), "{key:?}");
+        let middle = whole.len() as u64 / 2;
+        let tail = ByteRange::from(middle..whole.len() as u64);
+        let tail = block_on(store.get_ranges(key, &[tail], ReadVersion::Any, 1 << 18));
+        let tail = tail.expect("the whole can be read, so can a part").expect("a listed key is there");
+        assert_eq!(tail.bytes.concat(), whole[middle as usize..], "a part of {key:?} differs");
+    }
+}
+
+/// Repositories that Icechunk wrote, with their files inflated.
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let folder = Storage::from(MemoryStore::new());
+    let name = Key::new("a.zip").expect("a key");
+    block_on(folder.put(&name, ARCHIVE)).expect("memory takes every value");
+    ["v2-root-array", "v2-inline", "v2-virtual-compressed", "v2-virtual-named", "v1-expired"]
+        .map(|repository| {
+            let root = Prefix::new(format!("icechunk/{repository}/")).expect("a prefix");
+            let store = block_on(ZipStore::open(&folder, name.clone(), root)).expect("an archive");
+            let mut seed = Vec::new();
+            for listed in block_on(store.list_all(&Prefix::root())).expect("an archive") {
+                let key = listed.key.as_str();
+                if key.starts_with("transactions/") || key.starts_with("overwritten/") {
+                    continue;
+                }
+                let mut content = block_on(store.get(&listed.key, 1 << 20)).unwrap().unwrap().to_vec();
+                if content.starts_with(b"ICE") && content[38] == 1 {
+                    let payload = zrip::decompress(&content.split_off(39)).expect("a frame");
+                    content[38] = 0;
+                    content.extend(payload);
+                }
+                seed.push(key.len() as u8);
+                seed.extend(key.as_bytes());
+                seed.extend((content.len() as u32).to_le_bytes());
+                seed.extend(content);
+            }
+            seed
+        })
+        .to_vec()
+}
