@@ -373,6 +373,15 @@ def test_xarray_writes_with_the_pipeline(make: Callable[[], Any]) -> None:
     np.testing.assert_array_equal(xr.open_dataset(store, engine="zarr_rs")["a"], expected)
 
 
+def test_a_dataset_of_a_store_without_consolidated_metadata_opens(tmp_path: pathlib.Path) -> None:
+    versions = session(tmp_path)
+    xr.Dataset({"a": ("x", [1, 2])}).to_zarr(versions, consolidated=False)
+    for store in (versions, StorePath(versions), zarr_rs.Store.wrap(versions)):
+        for asked in (None, True, False):
+            assert xr.open_dataset(store, engine="zarr_rs", consolidated=asked)["a"].sum() == 3
+    assert list(xr.open_groups(versions, engine="zarr_rs", consolidated=True)) == ["/"]
+
+
 def test_names_and_passwords_are_not_shown() -> None:
     class Secret(MemoryStore):
         def __str__(self) -> str:

@@ -258,6 +258,10 @@ class Store(zarr.abc.store.Store):
     def supports_partial_writes(self) -> Any:
         return False
 
+    @property
+    def supports_consolidated_metadata(self) -> bool:
+        return bool(getattr(self._wrapped, "supports_consolidated_metadata", True))
+
     async def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Any]]) -> None:
         """Is not supported: objects are only written whole."""
         raise NotImplementedError("objects are only written whole")

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, StoreBackendEntrypoint
 from xarray.core import indexing
+from zarr.storage import StorePath
 
 from zarr_rs import waiting
 from zarr_rs.array import DIMENSIONS, Array
@@ -89,7 +90,7 @@ class Backend(BackendEntrypoint):
         opened = open_group(
             filename_or_obj,
             group or "/",
-            use_consolidated=consolidated,
+            use_consolidated=_consolidated(filename_or_obj, consolidated),
             zarr_format=zarr_format,
             storage_options=storage_options,
         )
@@ -119,7 +120,7 @@ class Backend(BackendEntrypoint):
         root = open_group(
             filename_or_obj,
             group or "/",
-            use_consolidated=consolidated,
+            use_consolidated=_consolidated(filename_or_obj, consolidated),
             zarr_format=zarr_format,
             storage_options=storage_options,
         )
@@ -130,6 +131,12 @@ class Backend(BackendEntrypoint):
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xr.DataTree:
         """Opens a group and all groups below it as a tree, with the arguments of `open_groups_as_dict`."""
         return xr.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
+
+
+def _consolidated(opened: Any, asked: bool | None) -> bool | None:
+    """Returns whether consolidated metadata is used. As for `engine="zarr"`, icechunk's stores are opened as if not asked."""
+    store = opened.store if isinstance(opened, StorePath) else opened
+    return asked if getattr(store, "supports_consolidated_metadata", True) else False
 
 
 #: The children of a group by name. In place of one that cannot be opened is the reason.
