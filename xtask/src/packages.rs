@@ -40,6 +40,14 @@ pub(crate) fn python() -> Result<()> {
     start(Command::new(root().join("python/test.sh")).args(["python3", ZARR]))
 }
 
+/// Runs the tests of xarray and Dask with the package for Python.
+pub(crate) fn python_suites() -> Result<()> {
+    if !has("python3")? {
+        return Ok(());
+    }
+    start(&mut Command::new(root().join("python/suites/run.sh")))
+}
+
 /// Builds and tests the package for JavaScript, in Node and in a browser.
 pub(crate) fn npm(args: &Args) -> Result<()> {
     NPM.run(args.if_changed, || {

@@ -99,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 20] = [
+const NIGHTLY: [Step; 21] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -171,6 +171,12 @@ const NIGHTLY: [Step; 20] = [
         fuzz::smoke,
     ),
     step("python", 2000, "the package for Python is built, installed and tested", packages::python),
+    step(
+        "suites",
+        700,
+        "xarray's and Dask's own tests of Zarr pass with the package for Python, but for a list",
+        packages::python_suites,
+    ),
     step("npm", 1000, "the package for JavaScript is built and tested in Node and in a browser", || {
         packages::npm(&packages::Args::default())
     }),
