@@ -37,8 +37,11 @@ if TYPE_CHECKING:
 class Bar(Protocol):
     """A progress bar, as those of tqdm are."""
 
-    def update(self, n: float = ...) -> Any: ...
-    def close(self) -> Any: ...
+    def update(self, n: float = ...) -> Any:
+        """Adds bytes that are done."""
+
+    def close(self) -> Any:
+        """Ends the bar."""
 
 
 if TYPE_CHECKING:

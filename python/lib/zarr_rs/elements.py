@@ -78,6 +78,7 @@ def read_whole(array: Array, batch: list[Entry], memory: npt.NDArray[Any]) -> Pl
 def read_item(
     array: Array, plan: Plan, batch: list[Entry], memory: npt.NDArray[Any], drop_axes: tuple[int, ...], item: int
 ) -> None:
+    """Reads the chunk of one entry of a batch into its place in `memory`."""
     values = _read(array, plan, plan.shape_of(item), memory.dtype, item)
     memory[batch[item][3]] = values.squeeze(axis=drop_axes) if drop_axes else values
 
@@ -117,6 +118,7 @@ def is_whole(plan: Plan, values: npt.NDArray[Any]) -> bool:
 def write_item(
     array: Array, plan: Plan, batch: list[Entry], values: npt.NDArray[Any], drop_axes: tuple[int, ...], item: int
 ) -> None:
+    """Writes the chunk of one entry of a batch from its part of `values`."""
     if values.ndim > 0:
         values = values[batch[item][3]]
         values = np.expand_dims(values, drop_axes) if drop_axes else values

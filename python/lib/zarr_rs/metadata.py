@@ -25,6 +25,7 @@ _KNOWN = ("zarr", "numcodecs")
 
 
 def codecs_of(metadata: ArrayMetadata) -> Iterable[Codec]:
+    """Returns the codecs of an array of either format."""
     if isinstance(metadata, ArrayV2Metadata):
         return [V2Codec(filters=metadata.filters, compressor=metadata.compressor)]
     return metadata.codecs

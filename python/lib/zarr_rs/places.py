@@ -69,6 +69,7 @@ class Source:
 
     @property
     def is_verified(self) -> bool:
+        """Whether `verify` was true for this storage before."""
         return self.storage in _verified
 
     async def verify(self) -> bool:

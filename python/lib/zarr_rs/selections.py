@@ -134,6 +134,7 @@ def blocks(
 
 
 def whole(shape: tuple[int, ...]) -> Selection:
+    """Returns the selection of all elements of an array."""
     return Selection([(0, length, 1) for length in shape], shape, shape)
 
 
