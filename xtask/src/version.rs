@@ -25,8 +25,9 @@ pub(crate) struct Args {
 }
 
 /// Files beside the crates that have the version of the workspace, with the words before it.
-const ELSEWHERE: [(&str, &str); 6] = [
+const ELSEWHERE: [(&str, &str); 7] = [
     ("python/Cargo.toml", "version = \""),
+    ("python/conda/recipe.yaml", "  version: \""),
     ("npm/Cargo.toml", "version = \""),
     ("npm/package.json", "\"version\": \""),
     ("npm/package-lock.json", "\"name\": \"zarr-rs\",\n  \"version\": \""),
