@@ -3,6 +3,8 @@
 use zarr_traits::{Bytes, Key, Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::error::corrupt;
+use crate::flat::Table;
+use crate::id::SnapshotId;
 use crate::limits::IcechunkLimits;
 
 const MAGIC: &[u8; 12] = b"ICE\xf0\x9f\xa7\x8aCHUNK";
@@ -51,6 +53,12 @@ fn payload(file: &Bytes, kind: Kind, most: u64) -> StoreResult<Bytes> {
         1 => inflated(rest, most),
         number => unsupported(format!("compression {number} is not known, 0 and 1 (Zstandard) are")),
     }
+}
+
+/// Checks that the root of a file, `what` it is, has the id of its name.
+pub(crate) fn check_id(root: &Table<'_>, id: SnapshotId, what: &str) -> StoreResult<()> {
+    let own = SnapshotId::new(*root.fixed(0, "id")?.ok_or(root.missing("id"))?);
+    if own == id { Ok(()) } else { Err(corrupt(format!("the file is that of the {what} {own}"))) }
 }
 
 fn inflated(frame: &[u8], most: u64) -> StoreResult<Bytes> {

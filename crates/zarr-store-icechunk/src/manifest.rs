@@ -74,10 +74,7 @@ impl Manifest {
 
     fn of(payload: Bytes, id: SnapshotId, limits: &IcechunkLimits) -> StoreResult<Self> {
         let root = Table::root(&payload)?;
-        let own = SnapshotId::new(*root.fixed(0, "id")?.ok_or(root.missing("id"))?);
-        if own != id {
-            return Err(corrupt(format!("the file is that of the manifest {own}")));
-        }
+        file::check_id(&root, id, "manifest")?;
         let arrays = root.elements(1, "arrays")?.ok_or(root.missing("arrays"))?;
         let location_bytes = limits.location_bytes;
         let (dictionary, in_order) = (OnceLock::new(), Mutex::default());

@@ -37,10 +37,7 @@ impl Snapshot {
 
     fn of(payload: Bytes, id: SnapshotId, limits: &IcechunkLimits) -> StoreResult<Self> {
         let root = Table::root(&payload)?;
-        let own = SnapshotId::new(*root.fixed(0, "id")?.ok_or(root.missing("id"))?);
-        if own != id {
-            return Err(corrupt(format!("the file is that of the snapshot {own}")));
-        }
+        file::check_id(&root, id, "snapshot")?;
         let nodes = root.elements(2, "nodes")?.ok_or(root.missing("nodes"))?;
         if nodes.len > limits.nodes {
             let message =

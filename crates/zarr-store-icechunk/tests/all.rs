@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod build;
+#[path = "../../../conformance/references/cases.rs"]
+mod cases;
 mod fixtures;
 mod hostile;
 mod requests;

@@ -4,33 +4,15 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use sha2::{Digest as _, Sha256};
 use zarr_array::blocking::Array;
 use zarr_array::standard;
-use zarr_store::{MemoryStore, Prefixed, Targets, zip::ZipStore};
+use zarr_store::{MemoryStore, Prefixed, Targets};
 use zarr_store_fs::FsStore;
 use zarr_store_icechunk::{Ref, Repository};
-use zarr_traits::json::{DEPTH, Document, Value};
-use zarr_traits::{Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on};
+use zarr_traits::json::Value;
+use zarr_traits::{Prefix, Storage, StoreErrorKind, StoreResult, block_on};
 
-/// The folder of the repository with the stores, which `conformance/references/README.md` describes.
-fn folder() -> Storage {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/references");
-    Storage::from(FsStore::open(path).unwrap())
-}
-
-pub(crate) fn archive() -> Storage {
-    block_on(ZipStore::open(&folder(), Key::new("references.zip").unwrap(), Prefix::root())).unwrap()
-}
-
-/// Copies everything.
-pub(crate) fn copied(from: &Storage, to: Storage) -> Storage {
-    for listed in block_on(from.list_all(&Prefix::root())).unwrap() {
-        let bytes = block_on(from.get(&listed.key, 1 << 30)).unwrap().unwrap();
-        block_on(to.put(&listed.key, bytes)).unwrap();
-    }
-    to
-}
+use crate::cases::{archive, cases, check_arrays, copied, text};
 
 /// When the files that virtual chunks name were changed. Some references say that it was not after five seconds later.
 pub(crate) const MODIFIED: u64 = 1_700_000_000;
@@ -44,17 +26,6 @@ pub(crate) fn data(directory: &Path, modified: u64) -> Storage {
         file.set_modified(UNIX_EPOCH + Duration::from_secs(modified)).unwrap();
     }
     storage
-}
-
-fn cases() -> Vec<Value> {
-    let text = block_on(folder().get(&Key::new("expected.json").unwrap(), 1 << 30)).unwrap().unwrap();
-    // Attributes have bare NaN.
-    let all = Document::parse(&text, DEPTH, &mut Vec::new()).unwrap().root;
-    all.elements().unwrap().filter(|case| case.get("kind").unwrap() == "icechunk").collect()
-}
-
-fn text(value: &Value, name: &str) -> String {
-    value.get(name).unwrap().as_text().unwrap()
 }
 
 /// Opens the state that a case names.
@@ -85,36 +56,7 @@ fn check(case: &Value, storage: &Storage) -> usize {
     let listed: Vec<String> = listed.into_iter().map(|listed| listed.key.into()).collect();
     assert_eq!(listed, keys, "{id}");
     check_dirs(storage, &Prefix::root(), &keys);
-    let Some(arrays) = case.get("nodes").and_then(|nodes| nodes.get("arrays")) else { return 0 };
-    let registry = standard().overriding(zarr_codecs_numcodecs::CODECS);
-    let mut count = 0;
-    for member in arrays.members().unwrap() {
-        let (path, expected) = (member.name().unwrap().into_owned(), member.value());
-        let place = format!("{id}: {path}");
-        let array =
-            Array::open(storage.clone(), &path, &registry).unwrap_or_else(|e| panic!("{place}: {e:#}"));
-        let shape: Vec<u64> =
-            expected.get("shape").unwrap().elements().unwrap().flat_map(|n| n.as_u64()).collect();
-        assert_eq!(array.shape(), shape, "{place}");
-        assert!(
-            Value::from(array.metadata().attributes()).is_same(&expected.get("attributes").unwrap()),
-            "{place}: {:?}",
-            array.metadata().attributes()
-        );
-        match expected.get("strings") {
-            Some(strings) => {
-                let strings: Vec<_> = strings.elements().unwrap().map(|s| s.as_text().unwrap()).collect();
-                assert_eq!(array.read::<String>(..).unwrap().into_vec(), strings, "{place}");
-            }
-            None => {
-                let (_, bytes) = array.read_bytes(..).unwrap_or_else(|e| panic!("{place}: {e:#}"));
-                let digest: String = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
-                assert_eq!(digest, text(&expected, "sha256"), "{place}");
-            }
-        }
-        count += 1;
-    }
-    count
+    check_arrays(case, storage)
 }
 
 /// Compares each level with the keys of all.
@@ -141,7 +83,7 @@ fn check_all(storage: &Storage) {
     let directory = tempfile::tempdir().unwrap();
     let data = data(directory.path(), MODIFIED);
     let (mut read, mut refused, mut arrays) = (0, 0, 0);
-    for case in cases() {
+    for case in cases("icechunk") {
         let id = text(&case, "id");
         let found = opened(&case, storage, &data);
         let Some(said) = case.get("error").and_then(|error| error.as_text()) else {
@@ -186,7 +128,7 @@ fn an_object_that_was_changed_since_is_an_error() {
     for id in
         ["icechunk.v1-virtual.default", "icechunk.v2-virtual.default", "icechunk.v2-virtual-named.default"]
     {
-        let case = cases().into_iter().find(|case| text(case, "id") == id).unwrap();
+        let case = cases("icechunk").into_iter().find(|case| text(case, "id") == id).unwrap();
         let read = |data: &Storage| {
             let opened = opened(&case, &archive, data).unwrap();
             let keys = block_on(opened.list_all(&Prefix::root())).unwrap();

@@ -11,7 +11,7 @@ use crate::build::{
     CHUNK, Flat, MANIFEST, Parts, SNAPSHOT, bytes, document, header, number, numbers, reference, stored,
     table,
 };
-use crate::fixtures::archive;
+use crate::cases::archive;
 
 fn key(text: &str) -> Key {
     Key::new(text).unwrap()

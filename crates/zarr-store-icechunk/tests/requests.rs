@@ -10,7 +10,8 @@ use zarr_traits::{Key, Prefix, Storage, block_on};
 
 use zarr_store_fs::FsStore;
 
-use crate::fixtures::{MODIFIED, archive, copied, data};
+use crate::cases::{archive, copied};
+use crate::fixtures::{MODIFIED, data};
 
 fn root(name: &str) -> Prefix {
     Prefix::new(format!("icechunk/{name}/")).unwrap()

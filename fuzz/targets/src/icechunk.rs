@@ -6,8 +6,9 @@
 
 use zarr_store::{MemoryStore, Targets, zip::ZipStore};
 use zarr_store_icechunk::{IcechunkLimits, Ref, Repository};
-use zarr_traits::store::ReadVersion;
-use zarr_traits::{ByteRange, Key, Prefix, Storage, block_on};
+use zarr_traits::{Key, Prefix, Storage, block_on};
+
+use crate::strangers::{self, put};
 
 const ARCHIVE: &[u8] = include_bytes!("../../../conformance/references/references.zip");
 const SECRET: &str = "what nobody may read";
@@ -23,15 +24,12 @@ fn file(input: &[u8]) -> Option<(Key, &[u8], &[u8])> {
 
 pub(crate) fn run(mut input: &[u8]) {
     let (own, archive) = (Storage::from(MemoryStore::new()), Storage::from(MemoryStore::new()));
-    let put = |storage: &Storage, key: &Key, value: &[u8]| {
-        block_on(storage.put(key, value.to_vec())).expect("memory takes every value");
-    };
     while let Some((key, content, rest)) = file(input) {
-        put(&own, &key, content);
+        put(&own, key.as_str(), content);
         input = rest;
     }
-    put(&archive, &Key::new("allowed/raw.bin").expect("a key"), &[7; 4096]);
-    put(&archive, &Key::new("secret").expect("a key"), SECRET.as_bytes());
+    put(&archive, "allowed/raw.bin", &[7; 4096]);
+    put(&archive, "secret", SECRET.as_bytes());
     let below = zarr_store::Prefixed::over(&archive, Prefix::new("allowed/").expect("a prefix"));
     let targets = Targets::none().serve("file:///zarr-references/data/", below).expect("a place");
     let mut limits = IcechunkLimits::default();
@@ -39,24 +37,8 @@ pub(crate) fn run(mut input: &[u8]) {
     let repository = Repository::new(&own, Prefix::root()).limits(limits);
     let Ok(store) = block_on(repository.open(&Ref::default(), targets)) else { return };
     let Ok(listed) = block_on(store.list_all(&Prefix::root())) else { return };
-    assert!(listed.is_sorted_by(|a, b| a.key < b.key), "keys are out of order, or there twice");
-    for found in listed.iter().take(16) {
-        let key = &found.key;
-        let whole = match block_on(store.get(key, 1 << 18)) {
-            Ok(whole) => whole.expect("a listed key is there"),
-            Err(e) => {
-                assert!(e.key().is_some(), "{e:#}");
-                continue;
-            }
-        };
-        assert_ne!(whole, SECRET, "{key:?}");
-        assert_eq!(found.meta.size, Some(whole.len() as u64), "{key:?}");
-        let middle = whole.len() as u64 / 2;
-        let tail = ByteRange::from(middle..whole.len() as u64);
-        let tail = block_on(store.get_ranges(key, &[tail], ReadVersion::Any, 1 << 18));
-        let tail = tail.expect("the whole can be read, so can a part").expect("a listed key is there");
-        assert_eq!(tail.bytes.concat(), whole[middle as usize..], "a part of {key:?} differs");
-    }
+    assert!(listed.iter().all(|found| found.meta.size.is_some()), "a size is not known");
+    strangers::check(&store, &listed, SECRET);
 }
 
 /// Repositories that Icechunk wrote, with their files inflated.

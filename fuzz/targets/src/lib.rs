@@ -19,6 +19,7 @@ mod listings;
 mod names;
 mod references;
 mod services;
+mod strangers;
 mod times;
 
 use layouts::Layout;

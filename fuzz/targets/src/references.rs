@@ -3,8 +3,9 @@
 
 use zarr_store::{MemoryStore, Targets};
 use zarr_store_refs::{Refs, RefsLimits};
-use zarr_traits::store::ReadVersion;
-use zarr_traits::{ByteRange, Key, Prefix, Storage, block_on};
+use zarr_traits::{Key, Prefix, Storage, block_on};
+
+use crate::strangers::{self, put};
 
 const FILE: &str = "folder/a.json";
 const DATA: &str = "0123456789abcdef";
@@ -12,10 +13,6 @@ const SECRET: &str = "what nobody may read";
 
 pub(crate) fn run(input: &[u8]) {
     let (own, archive) = (Storage::from(MemoryStore::new()), Storage::from(MemoryStore::new()));
-    let put = |storage: &Storage, key: &str, value: &[u8]| {
-        let key = Key::new(key).expect("a key");
-        block_on(storage.put(&key, value.to_vec())).expect("memory takes every value");
-    };
     put(&own, FILE, input);
     put(&own, "folder/data", DATA.as_bytes());
     put(&archive, "allowed/data", DATA.as_bytes());
@@ -27,23 +24,7 @@ pub(crate) fn run(input: &[u8]) {
     let file = Key::new(FILE).expect("a key");
     let Ok(store) = block_on(Refs::open_with(&own, file, targets, limits)) else { return };
     let listed = block_on(store.list_all(&Prefix::root())).expect("keys are at hand");
-    assert!(listed.is_sorted_by(|a, b| a.key < b.key), "keys are out of order, or there twice");
-    for found in listed.iter().take(16) {
-        let key = &found.key;
-        let whole = match block_on(store.get(key, 1 << 18)) {
-            Ok(whole) => whole.expect("a listed key is there"),
-            Err(e) => {
-                assert!(e.key().is_some(), "{e:#}");
-                continue;
-            }
-        };
-        assert_ne!(whole, SECRET, "{key:?}");
-        let middle = whole.len() as u64 / 2;
-        let tail = ByteRange::from(middle..whole.len() as u64);
-        let tail = block_on(store.get_ranges(key, &[tail], ReadVersion::Any, 1 << 18));
-        let tail = tail.expect("the whole can be read, so can a part").expect("a listed key is there");
-        assert_eq!(tail.bytes.concat(), whole[middle as usize..], "a part of {key:?} differs");
-    }
+    strangers::check(&store, &listed, SECRET);
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
