@@ -15,7 +15,7 @@ use crate::build::{self, Kind, Program};
 
 /// Programs of tests beside the one of their package, and why. [tidy](crate::tidy) refuses others: each is compiled and
 /// linked with all that it needs.
-pub(crate) const APART: [(&str, &str, &str); 8] = [
+pub(crate) const APART: [(&str, &str, &str); 9] = [
     ("zarr-array", "memory", "an allocator that counts"),
     ("zarr-codecs-core", "memory", "an allocator that counts, and the peak memory of the process"),
     ("zarr-conformance", "codec_flaws", "an allocator that counts"),
@@ -23,6 +23,7 @@ pub(crate) const APART: [(&str, &str, &str); 8] = [
     ("zarr-fuzz-targets", "replay", "an allocator that ends the process"),
     ("zarr-services", "hostile", "an allocator that counts"),
     ("zarr-store-fs", "reading", "the store without the feature `write`"),
+    ("zarr-store-refs", "memory", "an allocator that counts"),
     ("zarr-xarray", "memory", "an allocator that counts"),
 ];
 

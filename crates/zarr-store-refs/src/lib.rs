@@ -8,6 +8,8 @@ mod generate;
 mod inflate;
 mod limits;
 mod open;
+mod parquet;
+mod records;
 mod table;
 mod template;
 

@@ -10,7 +10,7 @@ use zarr_traits::strided::to_usize;
 use zarr_traits::{Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 
 /// The number of keys in one page of a listing.
-const PAGE: usize = 10_000;
+pub(crate) const PAGE: usize = 10_000;
 
 /// The references of one file, in ascending order of their keys.
 pub(crate) struct Table {

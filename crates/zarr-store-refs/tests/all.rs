@@ -5,3 +5,9 @@
 mod cases;
 mod fixtures;
 mod hostile;
+// Their files are compressed in different ways.
+#[cfg(all(feature = "gzip", feature = "snappy", feature = "zstd"))]
+mod parquet;
+#[cfg(all(feature = "gzip", feature = "snappy", feature = "zstd"))]
+#[allow(unreachable_pub, reason = "it is a file of two programs")]
+mod written;

@@ -2,7 +2,7 @@
 
 use zarr_array::blocking::Array;
 use zarr_array::standard;
-use zarr_store::{Prefixed, Targets};
+use zarr_store::{MemoryStore, Prefixed, Targets};
 use zarr_store_fs::FsStore;
 use zarr_store_refs::Refs;
 use zarr_traits::json::Value;
@@ -33,22 +33,29 @@ fn check(case: &Value, storage: &Storage) -> usize {
 fn values_are_those_that_kerchunk_virtualizarr_and_fsspec_read() {
     let directory = tempfile::tempdir().unwrap();
     let unpacked = copied(&archive(), Storage::from(FsStore::create(directory.path()).unwrap()));
-    let (mut files, mut arrays) = (0, 0);
-    for storage in [unpacked, archive()] {
+    let in_memory = copied(&archive(), MemoryStore::new().into());
+    let reads_parquet = cfg!(all(feature = "gzip", feature = "snappy", feature = "zstd"));
+    let (mut files, mut directories, mut arrays) = (0, 0, 0);
+    for storage in [unpacked, archive(), in_memory] {
         let data = Prefixed::over(&storage, Prefix::new("data/").unwrap());
         let own = format!("{}/data/", directory.path().display());
         let targets = Targets::none().serve("file:///zarr-references/data/", data.clone()).unwrap();
         let targets = targets.serve(own, data).unwrap();
         for case in cases("kerchunk") {
             let url = text(&case, "url");
-            if !url.ends_with(".json") {
-                continue;
-            }
-            let opened = block_on(Refs::open(&storage, Key::new(&*url).unwrap(), targets.clone()));
-            let opened = opened.unwrap_or_else(|e| panic!("{url}: {e:#}"));
-            arrays += check(&case, &opened);
-            files += 1;
+            let opened = if url.ends_with(".parq") {
+                directories += 1;
+                if !reads_parquet {
+                    continue;
+                }
+                block_on(Refs::open_parquet(&storage, Prefix::of_node(&url).unwrap(), targets.clone()))
+            } else {
+                files += 1;
+                block_on(Refs::open(&storage, Key::new(&*url).unwrap(), targets.clone()))
+            };
+            arrays += check(&case, &opened.unwrap_or_else(|e| panic!("{url}: {e:#}")));
         }
     }
-    assert_eq!((files, arrays), (30, 124));
+    let in_parquet = if reads_parquet { 64 } else { 0 };
+    assert_eq!((files, directories, arrays), (45, 30, 3 * (62 + in_parquet)));
 }
