@@ -1,9 +1,10 @@
 //! Names data of other formats, for the error when a path is not a Zarr store, or when a copy would get such a name.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
+use zarr_array::meta::consolidated::OBJECT2;
 use zarr_array::meta::{DocumentName, Documents, is_document};
 
 /// The first bytes of files.
@@ -68,7 +69,21 @@ fn has_references(path: &Path) -> bool {
 /// Returns the format of a directory, if it is a known one.
 pub(crate) fn directory(path: &Path) -> Option<&'static str> {
     let has_all = |names: &[&str]| names.iter().all(|name| path.join(name).exists());
-    DIRECTORIES.iter().find(|(names, _)| has_all(names)).map(|(_, name)| *name)
+    let known = DIRECTORIES.iter().find(|(names, _)| has_all(names)).map(|(_, name)| *name);
+    known.or_else(|| has_records(path).then_some(RECORDS))
+}
+
+const RECORDS: &str = "a directory of kerchunk references (put \"|kerchunk:\" behind its name to read it)";
+
+/// Whether the `.zmetadata` of a directory has the number of references in a Parquet file, in its last KiB.
+fn has_records(path: &Path) -> bool {
+    let mut end = Vec::new();
+    let read = File::open(path.join(OBJECT2)).and_then(|mut file| {
+        let len = file.metadata()?.len();
+        file.seek(SeekFrom::Start(len.saturating_sub(1 << 10)))?;
+        file.take(1 << 10).read_to_end(&mut end)
+    });
+    read.is_ok() && String::from_utf8_lossy(&end).contains("\"record_size\"")
 }
 
 /// Returns the name of a document that is a web page. Some servers answer every URL with the same page.

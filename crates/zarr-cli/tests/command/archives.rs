@@ -58,6 +58,11 @@ fn data_of_other_formats_is_named() {
             b"{\"version\": 1, \"refs\": {}}",
             "a file of kerchunk references (put \"|kerchunk:\" behind its name",
         ),
+        (
+            "r.parq/.zmetadata",
+            b"{\"metadata\": {}, \"record_size\": 1}",
+            "a directory of kerchunk references (put \"|kerchunk:\" behind its name",
+        ),
         ("n5/attributes.json", b"{}", "an N5 container"),
     ] {
         folder.write(name, start);
