@@ -41,7 +41,7 @@ class Store(zarr.abc.store.Store):
     - `s3://bucket/path`, `gs://bucket/path`, `az://container/path` (also `abfs` and `abfss`), `https://host/path`;
     - a ZIP archive, `a.zip|zip:` or `s3://bucket/a.zip|zip:path/in/it`, which is only read. The path of a file that ends
       in `.zip` means `|zip:`;
-    - references of kerchunk, `a.json|kerchunk:` or `s3://bucket/a.json|kerchunk:path/in/it`, which are only read;
+    - references of kerchunk, `a.json|kerchunk:`, `a.parq|kerchunk:` or `s3://bucket/a.json|kerchunk:path/in/it`, which are only read;
     - an Icechunk repository, `repo|icechunk:` or `s3://bucket/repo|icechunk:@tag.v1.0/path/in/it`, which is only read: its
       branch `main`, `@branch.NAME`, `@tag.NAME` or `@ID` of a snapshot.
 
