@@ -172,8 +172,16 @@ fn codecs(source: &Source, out: &mut Vec<Finding>) {
 const OLD_FORMATS: [&str; 6] =
     [".zarray", ".zgroup", ".zattrs", ".zmetadata", "\"zarr_format\":1", "\"zarr_format\":2"];
 
+/// Where else these texts may stand, and why.
+const OTHER_FORMATS: [(&str, &str); 2] = [
+    ("crates/zarr-meta/", "it knows the formats"),
+    ("crates/zarr-store-refs/src/records/", "a document of format 2 numbers the references (decision 0042)"),
+];
+
 fn formats(source: &Source, out: &mut Vec<Finding>) {
-    if !is_library(source) && source.crate_name() != "zarr-cli" || source.crate_name() == "zarr-meta" {
+    if !source.path.starts_with("crates/")
+        || OTHER_FORMATS.iter().any(|(path, _)| source.path.starts_with(path))
+    {
         return;
     }
     for token in source.tokens.iter().filter(|t| t.text.starts_with('"') && !source.is_test(t.line)) {
@@ -373,6 +381,7 @@ mod tests {
         assert_eq!(names(LIB, "let d = \"{\\\"zarr_format\\\" : 2 }\";\n"), ["formats"]);
         assert!(names(LIB, "/// Like `.zarray`.\nlet key = \"zarr.json\";\n").is_empty());
         assert!(names("crates/zarr-meta/src/v2/array.rs", "let key = \".zarray\";\n").is_empty());
+        assert_eq!(names("crates/zarr-store-refs/src/table.rs", "let key = \".zarray\";\n"), ["formats"]);
         assert!(names("crates/zarr-array/tests/v2.rs", "let key = \".zarray\";\n").is_empty());
     }
 
