@@ -537,7 +537,7 @@ def test_an_object_of_another_type_is_refused_by_name(tmp_path: pathlib.Path) ->
     for location, message in (
         (7, "cannot open an object of type int"),
         ({"zarr.json": b"{}"}, "the value of 'zarr.json' is of type bytes"),
-        (tmp_path / "a.json", "this is a file of references: open .*kerchunk:"),
+        (tmp_path / "a.json", "these are references: open .*kerchunk:"),
         ("nonsense://a", "unknown scheme 'nonsense'"),
     ):
         with pytest.raises(NotImplementedError, match=message):

@@ -75,13 +75,40 @@ def test_other_places_are_refused(archive: tuple[str, pathlib.Path]) -> None:
         zarr_rs.open_array(location, "t", mode="r+", references=str(data))[0, 0] = 1
 
 
-def test_an_icechunk_repository_is_read_at_a_branch_a_tag_or_a_snapshot(tmp_path: pathlib.Path) -> None:
-    fixtures = pathlib.Path(__file__).parents[2] / "conformance/references"
-    cases = json.loads((fixtures / "expected.json").read_text())
-    with zipfile.ZipFile(fixtures / "references.zip") as file:
-        file.extractall(tmp_path, [name for name in file.namelist() if name.startswith("icechunk/v2-basic/")])
+FIXTURES = pathlib.Path(__file__).parents[2] / "conformance/references"
+
+
+def cases(folder: str, to: pathlib.Path) -> list[dict[str, Any]]:
+    """Unpacks what is in a folder of the fixtures, and the files that it refers to, and returns its cases."""
+    with zipfile.ZipFile(FIXTURES / "references.zip") as file:
+        file.extractall(to, [name for name in file.namelist() if name.startswith((folder, "data/"))])
+    return [case for case in json.loads((FIXTURES / "expected.json").read_text()) if case["url"].startswith(folder)]
+
+
+def check_arrays(case: dict[str, Any], location: str, **options: Any) -> int:
+    """Compares all arrays that a case names, and returns their number."""
+    for path, expected in case["nodes"]["arrays"].items():
+        array = zarr_rs.open_array(location, path, **options)
+        assert list(array.shape) == expected["shape"]
+        if "strings" not in expected:
+            values = np.ascontiguousarray(array[...])
+            assert hashlib.sha256(values.tobytes()).hexdigest() == expected["sha256"], (case["id"], path)
+    return len(case["nodes"]["arrays"])
+
+
+def test_references_in_parquet_are_read(tmp_path: pathlib.Path) -> None:
     read = 0
-    for case in cases:
+    for case in cases("kerchunk/weather.parq", tmp_path):
+        places = {place: str(tmp_path / "data") for place in case["needs"]}
+        read += check_arrays(case, f"{tmp_path / case['url']}|kerchunk:", references=places)
+    assert read == 7
+    with pytest.raises(NotImplementedError, match=r"these are references: open .*weather.parq\|kerchunk:"):
+        zarr_rs.open(tmp_path / "kerchunk/weather.parq")
+
+
+def test_an_icechunk_repository_is_read_at_a_branch_a_tag_or_a_snapshot(tmp_path: pathlib.Path) -> None:
+    read = 0
+    for case in cases("icechunk/v2-basic", tmp_path):
         if case["url"] != "icechunk/v2-basic":
             continue
         location = f"{tmp_path / case['url']}|icechunk:{(case['ref'] or '').replace(' ', '%20')}"
@@ -89,11 +116,5 @@ def test_an_icechunk_repository_is_read_at_a_branch_a_tag_or_a_snapshot(tmp_path
             with pytest.raises((ZarrError, FileNotFoundError, ValueError), match=case["error"] or "NOTANID"):
                 zarr_rs.open_group(location)
             continue
-        for path, expected in case["nodes"]["arrays"].items():
-            array = zarr_rs.open_array(location, path)
-            assert list(array.shape) == expected["shape"]
-            if "strings" not in expected:
-                values = np.ascontiguousarray(array[...])
-                assert hashlib.sha256(values.tobytes()).hexdigest() == expected["sha256"]
-            read += 1
+        read += check_arrays(case, location)
     assert read == 64

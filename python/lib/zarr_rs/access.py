@@ -115,10 +115,17 @@ def _is_universal(location: Any) -> bool:
     return hasattr(location, "storage_options") and hasattr(location, "protocol") and location.protocol not in ("", "file")
 
 
+def _is_references(location: str) -> bool:
+    """Whether this is a file or directory of references of kerchunk, by its name."""
+    if location.endswith((".parq", ".parquet")):
+        return os.path.isfile(os.path.join(location, ".zmetadata"))
+    return location.endswith(".json") and os.path.isfile(location)
+
+
 def _of_path(location: str, asked: Mapping[str, Any], given: dict[str, Any], mode: str) -> Store:
-    if location.endswith(".json") and os.path.isfile(location):
+    if _is_references(location):
         raise UnsupportedError(
-            f"{location}: this is a file of references: open '{location}|kerchunk:' with references=[...], the places they name"
+            f"{location}: these are references: open '{location}|kerchunk:' with references=[...], the places they name"
         )
     given = {name: value for name, value in asked.items() if name not in options.ANYWHERE | {"auto_mkdir"}} | given
     return Store(location, read_only=mode == "r", **given)
