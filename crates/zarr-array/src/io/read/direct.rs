@@ -22,16 +22,16 @@ pub(crate) fn suits(core: &Core, reader: &Reader<'_>, sizes: Sizes) -> bool {
 }
 
 /// Reads into `dst`, which has the shape of the result.
-pub(crate) fn fill(reader: &Reader<'_>, mut dst: Destination<'_>) -> ArrayResult<()> {
+pub(crate) fn fill(reader: &Reader<'_>, dst: Destination<'_>) -> ArrayResult<()> {
     let core = reader.core;
     if let Some(progress) = &core.progress {
         progress.expect(Amount::new(reader.joint.cells(), core.bytes_of(dst.shape())));
     }
     let scratches = core.storage.shared::<Scratches>();
     let mut scratch = scratches.take();
+    let mut sink = Sink::View(dst);
     let done = (0..reader.joint.cells()).try_for_each(|number| {
         let cell = reader.joint.cell(number);
-        let mut sink = Sink::View(dst.reborrow());
         let read = read(reader, &cell, &mut sink, &mut scratch);
         read.map_err(|e| core.locate(&cell.chunk, e))
     });

@@ -11,7 +11,8 @@ use crate::io::loaded::Fetched;
 /// A piece, or several that follow each other.
 pub(super) struct Run<'a> {
     first: &'a Piece,
-    joined: Option<Piece>,
+    /// In a box, so that runs of one piece, the most, move fast.
+    joined: Option<Box<Piece>>,
     pub(super) bytes: &'a [u8],
 }
 
@@ -27,12 +28,12 @@ impl<'a> Run<'a> {
 
     /// The piece that has all elements and bytes.
     pub(super) fn piece(&self) -> &Piece {
-        self.joined.as_ref().unwrap_or(self.first)
+        self.joined.as_deref().unwrap_or(self.first)
     }
 }
 
 /// Returns a piece joined with those that follow it, and their number.
-fn joined(first: &Piece, others: &[Piece], fetched: &Fetched) -> Option<(Piece, usize)> {
+fn joined(first: &Piece, others: &[Piece], fetched: &Fetched) -> Option<(Box<Piece>, usize)> {
     let second = others.first()?;
     let PieceDecode::Strided { strides, swap } = &first.job else { return None };
     let dim = first.at.iter().zip(&second.at).position(|(at, next)| at != next)?;
@@ -55,7 +56,7 @@ fn joined(first: &Piece, others: &[Piece], fetched: &Fetched) -> Option<(Piece, 
     shape[dim] = count as u64;
     strides[dim] = i64::try_from(first.span.len).ok()?;
     let job = PieceDecode::Strided { strides: strides.into(), swap: *swap };
-    Some((Piece::new(first.span, first.at.clone(), shape, job), count))
+    Some((Box::new(Piece::new(first.span, first.at.clone(), shape, job)), count))
 }
 
 #[cfg(test)]
