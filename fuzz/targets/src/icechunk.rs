@@ -8,9 +8,8 @@ use zarr_store::{MemoryStore, Targets, zip::ZipStore};
 use zarr_store_icechunk::{IcechunkLimits, Ref, Repository};
 use zarr_traits::{Key, Prefix, Storage, block_on};
 
-use crate::strangers::{self, put};
+use crate::strangers::{self, ARCHIVE, put};
 
-const ARCHIVE: &[u8] = include_bytes!("../../../conformance/references/references.zip");
 const SECRET: &str = "what nobody may read";
 
 /// Splits the first file off an input.

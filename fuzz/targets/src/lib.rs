@@ -17,6 +17,7 @@ mod icechunk;
 mod layouts;
 mod listings;
 mod names;
+mod parquet;
 mod references;
 mod services;
 mod strangers;
@@ -67,6 +68,7 @@ const OTHERS: &[Other] = &[
     ("icechunk", icechunk::run, icechunk::seeds),
     ("listings", listings::run, listings::seeds),
     ("names", names::run, names::seeds),
+    ("parquet", parquet::run, parquet::seeds),
     ("references", references::run, references::seeds),
     ("times", times::run, times::seeds),
 ];

@@ -4,6 +4,9 @@
 use zarr_traits::store::{Listed, ReadVersion};
 use zarr_traits::{ByteRange, Key, Storage, block_on};
 
+/// Stores of references that other tools wrote.
+pub(crate) const ARCHIVE: &[u8] = include_bytes!("../../../conformance/references/references.zip");
+
 /// The most bytes of a value that is read.
 const MOST: u64 = 1 << 18;
 
