@@ -43,6 +43,7 @@ from zarr_rs.api import (
 )
 from zarr_rs.array import Array, Explanation
 from zarr_rs.copying import Copied, CopyPlan, Estimate, Synced, copy, copy_async, plan_copy, sync
+from zarr_rs.engine import with_engine
 from zarr_rs.errors import ZarrDiagnostic, ZarrError
 from zarr_rs.group import Group
 from zarr_rs.opening import create_array, create_group, open, open_array, open_async, open_group
@@ -109,6 +110,7 @@ __all__ = [
     "sync",
     "threads",
     "tree",
+    "with_engine",
     "zeros",
     "zeros_like",
 ]
