@@ -22,7 +22,8 @@ impl FsStore {
         let path = path.as_ref();
         if let Err(e) = std::fs::create_dir_all(path) {
             let errno = Errno::from_io_error(&e).unwrap_or(Errno::IO);
-            return Err(failed(errno, format!("cannot create the directory {}", path.display())));
+            let shown = zarr_store::redacted(&path.to_string_lossy());
+            return Err(failed(errno, format!("cannot create the directory {shown}")));
         }
         Self::open(path)
     }

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result};
+use zarr_store::redacted;
 use zarr_traits::{Key, StoreError, StoreErrorKind, StoreResult, Version};
 
 /// The endings of files of running or dead writers: ours and TensorStore's (`.__lock`), and zarr-python's (`.partial`).
@@ -32,7 +33,11 @@ impl Root {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(path, flags, Mode::empty()) {
             Ok(dir) => Ok(Self { dir: Arc::new(dir), path: path.into(), confined: false }),
-            Err(e) => Err(failed(e, format!("cannot open the directory {}", path.display()))),
+            Err(e) => {
+                // It may be a mistyped URL with credentials.
+                let shown = redacted(&path.to_string_lossy());
+                Err(failed(e, format!("cannot open the directory {shown}")))
+            }
         }
     }
 

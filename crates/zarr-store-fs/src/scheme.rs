@@ -110,6 +110,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_mistyped_url_shows_no_credentials() {
+        for (url, shown) in [
+            ("s3//KEY:s3cret@bucket/a.zarr", "directory …@bucket/a.zarr"),
+            ("https//host/a.zarr?token=s3cret", "directory https//host/a.zarr?…"),
+            ("/no/such@place", "directory /no/such@place"),
+        ] {
+            let text = format!("{:#}", open(url, &Access::new()).unwrap_err());
+            assert!(text.contains(shown) && !text.contains("s3cret"), "{text}");
+        }
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_link_out_of_the_directory_is_refused_on_request() {
