@@ -167,6 +167,10 @@ impl<'a> Table<'a> {
         Ok(self.fixed(slot, field)?.map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }
 
+    pub(crate) fn i32(&self, slot: usize, field: &'static str) -> Flat<i32> {
+        Ok(self.fixed(slot, field)?.map_or(0, |bytes| i32::from_le_bytes(*bytes)))
+    }
+
     pub(crate) fn u64(&self, slot: usize, field: &'static str) -> Flat<u64> {
         Ok(self.fixed(slot, field)?.map_or(0, |bytes| u64::from_le_bytes(*bytes)))
     }

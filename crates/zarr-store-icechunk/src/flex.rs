@@ -11,6 +11,9 @@ const KEY: u8 = 4;
 const TEXT: u8 = 5;
 const MAP: u8 = 9;
 
+/// The most names of a map that is searched. Many places may refer to one map.
+const NAMES: usize = 1000;
+
 fn wrong(at: usize) -> Wrong {
     Wrong::new(FIELD, at, BEYOND)
 }
@@ -111,8 +114,11 @@ impl<'a> Map<'a> {
         })
     }
 
-    /// Returns the value of a name.
+    /// Returns the value of a name, in a map of few.
     pub(crate) fn get(self, name: &str) -> Flat<Option<Value<'a>>> {
+        if self.len > NAMES {
+            return Err(Wrong::new(FIELD, self.at, "the map has more than 1,000 names"));
+        }
         for (index, value) in self.values().enumerate() {
             let at = index.checked_mul(self.key_width).and_then(|offset| self.keys.checked_add(offset));
             let at = at.ok_or(wrong(self.keys))?;

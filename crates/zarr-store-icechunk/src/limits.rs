@@ -21,6 +21,8 @@ pub struct IcechunkLimits {
     pub listed_chunks: usize,
     /// The length of a location in bytes. Default: 1,024.
     pub location_bytes: usize,
+    /// The number of branches, of tags, and of containers of virtual chunks, when they are listed. Default: 100,000.
+    pub names: usize,
 }
 
 impl Default for IcechunkLimits {
@@ -31,6 +33,7 @@ impl Default for IcechunkLimits {
             nodes: 1_000_000,
             listed_chunks: 10_000_000,
             location_bytes: 1024,
+            names: 100_000,
         }
     }
 }

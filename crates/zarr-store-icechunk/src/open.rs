@@ -1,16 +1,21 @@
 //! Opening a repository as a store.
 
 use zarr_store::references::ReferenceStore;
-use zarr_store::{Below, Prefixed, Scheme, Targets, percent_decoded};
+use zarr_store::{Access, Below, Prefixed, Scheme, Schemes, Targets};
+use zarr_store::{percent_decoded, split_adapters, split_node};
 use zarr_traits::{BoxFuture, Prefix, Storage, StoreError, StoreErrorKind, StoreResult};
 
+use crate::contents::Contents;
 use crate::limits::IcechunkLimits;
-use crate::revision::{Ref, resolved};
+use crate::repository::Information;
+use crate::revision::{Ref, State, snapshot_of};
 use crate::session::Session;
 
 /// The adapter `|icechunk:path` in URLs of stores: what is below a path in the branch `main` of a repository. Another state is
 /// named before the path: `|icechunk:@branch.NAME/path`, `@tag.NAME/path` or `@ID/path`, with the name percent-encoded.
-pub const SCHEMES: &[Scheme] = &[Scheme::adapter("icechunk", open)];
+pub const SCHEMES: &[Scheme] = &[Scheme::adapter(ADAPTER, open)];
+
+const ADAPTER: &str = "icechunk";
 
 fn open(below: Below<'_>) -> BoxFuture<'_, StoreResult<Storage>> {
     Box::pin(async move {
@@ -54,6 +59,46 @@ impl Repository {
         Self { limits, ..self }
     }
 
+    /// Returns the repository and the state that a URL with the adapter `icechunk` at its end names, or `None` for another
+    /// URL. The URL may be followed by the path of a node: `s3://bucket/repo|icechunk:@tag.v1/t2m`.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::InvalidArgument`] for a wrong text; and those of the store that holds the repository.
+    pub async fn at_url(url: &str, schemes: &Schemes, access: &Access) -> StoreResult<Option<(Self, Ref)>> {
+        let (store, ..) = split_node(url);
+        let (before, adapters) = split_adapters(store);
+        let Some((others, last)) = adapters.rsplit_once('|') else { return Ok(None) };
+        let Some((name, path)) = last.split_once(':') else { return Ok(None) };
+        if !name.eq_ignore_ascii_case(ADAPTER) {
+            return Ok(None);
+        }
+        let (at, _) = parsed(path)?;
+        let located = schemes.open(&store[..before.len() + others.len()], access).await?;
+        Ok(Some((Self::new(&located.storage, Prefix::root()), at)))
+    }
+
+    /// Reads what the repository holds: branches, tags, snapshots, and containers of virtual chunks.
+    ///
+    /// ```no_run
+    /// # use zarr_store::MemoryStore;
+    /// # use zarr_store_icechunk::Repository;
+    /// # use zarr_traits::{Prefix, Storage, block_on};
+    /// # let storage = Storage::from(MemoryStore::new());
+    /// let contents = block_on(Repository::new(&storage, Prefix::root()).contents())?;
+    /// for (branch, snapshot) in block_on(contents.branches())? {
+    ///     println!("{branch} is at {snapshot}");
+    /// }
+    /// # Ok::<(), zarr_traits::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Corrupt`] for a damaged file; `Unsupported` for another version of the specification;
+    /// `Unavailable` if the repository is offline; and those of the store. A repository that is not there is an error of
+    /// the methods of [`Contents`].
+    pub async fn contents(&self) -> StoreResult<Contents> {
+        Contents::read(&self.storage, &self.root, &self.limits).await
+    }
+
     /// Opens a state of the repository as a read-only store. Its virtual chunks may name `targets`.
     ///
     /// ```no_run
@@ -74,7 +119,12 @@ impl Repository {
     /// those of the store.
     pub async fn open(&self, at: &Ref, targets: Targets) -> StoreResult<Storage> {
         let Self { storage, root, limits } = self;
-        let (id, information) = resolved(storage, root, at, limits).await?;
+        let state = at.state()?;
+        let information = match state {
+            State::Named(..) => Information::read(storage, root, limits).await?,
+            State::Snapshot(_) => None,
+        };
+        let id = snapshot_of(storage, root, state, information.as_ref()).await?;
         let session = Session::open(storage, root, id, information, targets.clone(), limits).await?;
         Ok(Storage::from(ReferenceStore::new(session, targets, storage, root.clone())))
     }

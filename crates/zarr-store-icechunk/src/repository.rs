@@ -1,13 +1,18 @@
-//! The file `repo` of specification 2: branches, tags, status and configuration.
+//! The file `repo` of specification 2: branches, tags, snapshots, status and configuration.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use zarr_traits::{Bytes, Prefix, Storage, StoreError, StoreErrorKind, StoreResult};
 
-use crate::error::corrupt;
+use crate::error::{corrupt, too_much};
 use crate::file::{self, Kind};
-use crate::flat::{Elements, Table};
+use crate::flat::{Elements, Flat, Table};
 use crate::flex;
 use crate::id::SnapshotId;
+use crate::info::{SnapshotInfo, VirtualChunkContainer};
 use crate::limits::IcechunkLimits;
+use crate::snapshot;
 
 /// The name of the file below the root of a repository.
 pub(crate) const FILE: &str = "repo";
@@ -29,6 +34,11 @@ impl Named {
             Self::Branch => "branch",
             Self::Tag => "tag",
         }
+    }
+
+    /// The name of all of them.
+    pub(crate) fn field(self) -> &'static str {
+        self.slot().1
     }
 
     fn slot(self) -> (usize, &'static str) {
@@ -87,22 +97,15 @@ impl Information {
 
     /// Returns the snapshot of a branch or tag.
     pub(crate) fn snapshot(&self, kind: Named, name: &str) -> StoreResult<SnapshotId> {
-        let table = self.table()?;
-        let (slot, field) = kind.slot();
-        let (mut found, mut names, mut before) = (None, Vec::new(), None);
-        for named in table.tables(slot, field)? {
-            let named = named?;
-            let own = named.text(0, "name")?.ok_or(named.missing("name"))?;
-            if before.is_some_and(|before| before >= own) {
-                return Err(corrupt(format!("the {field} are not in the order of their names")));
-            }
-            before = Some(own);
+        let (mut found, mut names) = (None, Vec::new());
+        self.each(kind, |own, index| {
             if own == name {
-                found = Some(named.u32(1, "snapshot_index")?);
+                found = Some(index);
             } else if names.len() <= SHOWN {
                 names.push(own);
             }
-        }
+            Ok(())
+        })?;
         match found {
             Some(index) => self.id_of(index),
             None if kind == Named::Tag && self.is_deleted(name)? => {
@@ -112,16 +115,96 @@ impl Information {
         }
     }
 
-    fn id_of(&self, index: u32) -> StoreResult<SnapshotId> {
+    /// Calls `each` with the names of one kind, in their order, and with the indices of their snapshots.
+    fn each<'a>(
+        &'a self,
+        kind: Named,
+        mut each: impl FnMut(&'a str, u32) -> StoreResult<()>,
+    ) -> StoreResult<()> {
+        let (slot, field) = kind.slot();
+        let mut before = None;
+        for named in self.table()?.tables(slot, field)? {
+            let named = named?;
+            let own = named.text(0, "name")?.ok_or(named.missing("name"))?;
+            if before.is_some_and(|before| before >= own) {
+                return Err(corrupt(format!("the {field} are not in the order of their names")));
+            }
+            before = Some(own);
+            each(own, named.u32(1, "snapshot_index")?)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the branches or tags with their snapshots, at most `most`.
+    pub(crate) fn named(&self, kind: Named, most: usize) -> StoreResult<BTreeMap<String, SnapshotId>> {
+        let (mut found, mut room) = (BTreeMap::new(), Room::new(&self.0));
+        self.each(kind, |name, index| {
+            check_count(found.len() + 1, most, kind.field())?;
+            found.insert(room.owned(name)?, self.id_of(index)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The snapshots, which may be in any order.
+    fn snapshots(&self) -> StoreResult<Elements> {
         let table = self.table()?;
-        let snapshots: Elements = table.elements(4, "snapshots")?.ok_or(table.missing("snapshots"))?;
+        Ok(table.elements(4, "snapshots")?.ok_or(table.missing("snapshots"))?)
+    }
+
+    fn id_of(&self, index: u32) -> StoreResult<SnapshotId> {
+        let snapshots = self.snapshots()?;
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         if index >= snapshots.len {
             let count = snapshots.len;
             return Err(corrupt(format!("\"snapshot_index\" is {index}, but there are {count} snapshots")));
         }
-        let snapshot = snapshots.table(&self.0, index, "snapshots")?;
-        Ok(SnapshotId::new(*snapshot.fixed(0, "id")?.ok_or(snapshot.missing("id"))?))
+        Ok(id(&snapshots.table(&self.0, index, "snapshots")?)?)
+    }
+
+    /// Returns a snapshot and those before it, the newest first, at most `most`.
+    pub(crate) fn ancestry(&self, from: SnapshotId, most: usize) -> StoreResult<Vec<SnapshotInfo>> {
+        let snapshots = self.snapshots()?;
+        let table = |index| snapshots.table(&self.0, index, "snapshots");
+        let mut next = None;
+        for index in 0..snapshots.len {
+            if id(&table(index)?)? == from {
+                next = Some(index);
+                break;
+            }
+        }
+        let mut next = Some(next.ok_or_else(snapshot::absent)?);
+        let (mut found, mut room) = (Vec::new(), Room::new(&self.0));
+        while let Some(index) = next
+            && found.len() < most
+        {
+            if found.len() == snapshots.len {
+                return Err(circle());
+            }
+            let snapshot = table(index)?;
+            next = match snapshot.i32(1, "parent_offset")? {
+                -1 => None,
+                parent => match usize::try_from(parent) {
+                    Ok(parent) if parent < snapshots.len => Some(parent),
+                    _ => {
+                        let count = snapshots.len;
+                        let message =
+                            format!("\"parent_offset\" is {parent}, but there are {count} snapshots");
+                        return Err(corrupt(message));
+                    }
+                },
+            };
+            let parent = next.map(|parent| id(&table(parent)?)).transpose()?;
+            let message = snapshot.text(3, "message")?.ok_or(snapshot.missing("message"))?;
+            let time = time(snapshot.u64(2, "flushed_at")?)?;
+            found.push(SnapshotInfo { id: id(&snapshot)?, parent, time, message: room.owned(message)? });
+        }
+        Ok(found)
+    }
+
+    /// The version of the specification.
+    pub(crate) fn version(&self) -> StoreResult<u8> {
+        Ok(self.table()?.u8(0, 0, "spec_version")?)
     }
 
     fn is_deleted(&self, tag: &str) -> StoreResult<bool> {
@@ -135,24 +218,70 @@ impl Information {
         Ok(false)
     }
 
-    /// Returns the prefix of the URLs of a virtual chunk container, or `None` if there is no such container.
-    pub(crate) fn container(&self, name: &str) -> StoreResult<Option<&str>> {
-        let Some(config) = self.table()?.bytes(9, "config")? else { return Ok(None) };
-        let Some(config) = flex::Value::root(config)?.map()? else { return Ok(None) };
+    /// Returns the virtual chunk containers of the configuration, at most `most`.
+    pub(crate) fn containers(&self, most: usize) -> StoreResult<Vec<VirtualChunkContainer>> {
+        let Some(config) = self.table()?.bytes(9, "config")? else { return Ok(Vec::new()) };
+        let Some(config) = flex::Value::root(config)?.map()? else { return Ok(Vec::new()) };
         let containers = config.get("virtual_chunk_containers")?;
         let Some(containers) = containers.map(|value| value.map()).transpose()?.flatten() else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
+        let (mut found, mut room) = (Vec::new(), Room::new(&self.0));
         for container in containers.values() {
-            let Some(container) = container.map()? else { continue };
-            let text = |name| {
-                Ok::<_, StoreError>(container.get(name)?.map(|value| value.text()).transpose()?.flatten())
+            check_count(found.len() + 1, most, "virtual chunk containers")?;
+            let container = container.map()?;
+            let mut text = |name| -> StoreResult<Option<String>> {
+                let Some(value) = container.map(|map| map.get(name)).transpose()?.flatten() else {
+                    return Ok(None);
+                };
+                value.text()?.map(|text| room.owned(text)).transpose()
             };
-            if text("name")? == Some(name) {
-                return text("url_prefix");
-            }
+            let (name, url_prefix) = (text("name")?, text("url_prefix")?);
+            let url_prefix =
+                url_prefix.ok_or_else(|| corrupt("a virtual chunk container has no \"url_prefix\""))?;
+            found.push(VirtualChunkContainer { name, url_prefix });
         }
-        Ok(None)
+        Ok(found)
+    }
+}
+
+/// Returns the id of a snapshot in the list.
+fn id(snapshot: &Table<'_>) -> Flat<SnapshotId> {
+    Ok(SnapshotId::new(*snapshot.fixed(0, "id")?.ok_or(snapshot.missing("id"))?))
+}
+
+/// Returns a time that a file has in microseconds.
+pub(crate) fn time(micros: u64) -> StoreResult<SystemTime> {
+    UNIX_EPOCH
+        .checked_add(Duration::from_micros(micros))
+        .ok_or_else(|| corrupt(format!("\"flushed_at\" is {micros}, which is no time")))
+}
+
+/// Returns the error of a snapshot that is among those before it.
+pub(crate) fn circle() -> StoreError {
+    corrupt("the parents of the snapshot are a circle")
+}
+
+/// Checks that a number of `what` is accepted.
+pub(crate) fn check_count(count: usize, most: usize, what: &str) -> StoreResult<()> {
+    if count <= most {
+        return Ok(());
+    }
+    Err(too_much(format!("there are more {what} than {most}, which is the limit")))
+}
+
+/// The bytes of a file that its texts can take together: a hostile file lets many fields share one text.
+struct Room(usize);
+
+impl Room {
+    fn new(file: &[u8]) -> Self {
+        Self(file.len())
+    }
+
+    fn owned(&mut self, text: &str) -> StoreResult<String> {
+        let left = self.0.checked_sub(text.len());
+        self.0 = left.ok_or_else(|| corrupt("the texts are longer than the file can hold"))?;
+        Ok(text.to_owned())
     }
 }
 
@@ -177,4 +306,22 @@ pub(crate) fn shown(text: &str) -> String {
         short.push('…');
     }
     format!("{short:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_together_are_no_longer_than_their_file() {
+        let mut room = Room::new(&[0; 10]);
+        assert_eq!(room.owned("1234567").unwrap(), "1234567");
+        assert_eq!(room.owned("12345").unwrap_err().kind(), StoreErrorKind::Corrupt);
+        assert_eq!(room.owned("").unwrap(), "");
+    }
+
+    #[test]
+    fn a_time_is_in_microseconds() {
+        assert_eq!(time(1_500_000).unwrap(), UNIX_EPOCH + Duration::from_millis(1500));
+    }
 }

@@ -11,9 +11,11 @@ use zarr_traits::store::{Answer, Dir, List, ListDir, Listed, Page};
 use zarr_traits::{BoxFuture, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version};
 
 use crate::chunks::Chunks;
+use crate::contents::containers;
 use crate::error::{corrupt, too_much};
 use crate::flat::Flat;
 use crate::id::SnapshotId;
+use crate::info::VirtualChunkContainer;
 use crate::layout::Layout;
 use crate::limits::IcechunkLimits;
 use crate::manifest::Chunk;
@@ -39,7 +41,9 @@ pub(crate) struct Session {
     manifests: Manifests,
     /// What the caller allows. Containers of virtual chunks may be among it.
     targets: Targets,
-    information: Mutex<Option<Arc<Information>>>,
+    /// The file `repo`, if it was read.
+    information: Option<Information>,
+    containers: Mutex<Option<Arc<Vec<VirtualChunkContainer>>>>,
     layouts: Mutex<HashMap<usize, Arc<Layout>>>,
     items: OnceLock<Vec<Item>>,
     /// The array that was listed last. A listing has many pages.
@@ -71,7 +75,8 @@ impl Session {
             snapshot: Snapshot::read(storage, root, id, limits).await?,
             manifests: Manifests::new(storage, root, limits),
             targets,
-            information: Mutex::new(information.map(Arc::new)),
+            information,
+            containers: Mutex::default(),
             layouts: Mutex::default(),
             items: OnceLock::new(),
             listed: Mutex::default(),
@@ -161,10 +166,9 @@ impl Session {
         }
         let rest = &location[CONTAINER.len() + "://".len()..];
         let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let information = self.information().await?;
-        let prefix =
-            information.as_deref().map(|information| information.container(name)).transpose()?.flatten();
-        let prefix = prefix.ok_or_else(|| {
+        let containers = self.containers().await?;
+        let of_name = containers.iter().find(|container| container.name.as_deref() == Some(name));
+        let prefix = of_name.map(|container| &*container.url_prefix).ok_or_else(|| {
             let message = format!(
                 "the configuration has no container {}: let a storage serve \"vcc://NAME/\" for it",
                 shown(name)
@@ -178,13 +182,18 @@ impl Session {
         Ok(format!("{prefix}{path}"))
     }
 
-    /// Returns the file `repo`, which has not been read if the snapshot was opened by its id.
-    async fn information(&self) -> StoreResult<Option<Arc<Information>>> {
-        if let Some(information) = unpoisoned(self.information.lock()).clone() {
-            return Ok(Some(information));
+    /// Returns the containers of virtual chunks. If the snapshot was opened by its id, the file `repo` has not been read.
+    async fn containers(&self) -> StoreResult<Arc<Vec<VirtualChunkContainer>>> {
+        if let Some(containers) = unpoisoned(self.containers.lock()).clone() {
+            return Ok(containers);
         }
-        let read = Information::read(&self.storage, &self.root, &self.limits).await?.map(Arc::new);
-        unpoisoned(self.information.lock()).clone_from(&read);
+        let (storage, root, limits) = (&self.storage, &self.root, &self.limits);
+        let information = match &self.information {
+            Some(information) => Some(information.clone()),
+            None => Information::read(storage, root, limits).await?,
+        };
+        let read = Arc::new(containers(storage, root, information.as_ref(), limits).await?);
+        *unpoisoned(self.containers.lock()) = Some(Arc::clone(&read));
         Ok(read)
     }
 

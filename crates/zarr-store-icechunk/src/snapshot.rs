@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use zarr_traits::{Bytes, Prefix, Storage, StoreError, StoreResult};
+use zarr_traits::{Bytes, Key, Prefix, Storage, StoreError, StoreResult};
 
 use crate::error::{corrupt, too_much};
 use crate::file::{self, Kind};
@@ -25,19 +25,12 @@ impl Snapshot {
         id: SnapshotId,
         limits: &IcechunkLimits,
     ) -> StoreResult<Self> {
-        let key = root.key(&format!("snapshots/{id}"))?;
-        let payload = file::read(storage, &key, Kind::Snapshot, limits).await?;
-        let payload = payload.ok_or_else(|| {
-            let message =
-                "there is no such snapshot: it may have expired, or this is not an Icechunk repository";
-            StoreError::absent(message).with_key(&key)
-        })?;
+        let (key, payload) = payload(storage, root, id, limits).await?;
         Self::of(payload, id, limits).map_err(|e| e.with_key(&key))
     }
 
     fn of(payload: Bytes, id: SnapshotId, limits: &IcechunkLimits) -> StoreResult<Self> {
-        let root = Table::root(&payload)?;
-        file::check_id(&root, id, "snapshot")?;
+        let root = checked(&payload, id)?;
         let nodes = root.elements(2, "nodes")?.ok_or(root.missing("nodes"))?;
         if nodes.len > limits.nodes {
             let message =
@@ -94,6 +87,34 @@ impl Snapshot {
     pub(crate) fn shared(&self, bytes: &[u8]) -> Bytes {
         self.payload.slice_ref(bytes)
     }
+}
+
+/// Returns the key of the file of a snapshot, and its payload.
+pub(crate) async fn payload(
+    storage: &Storage,
+    root: &Prefix,
+    id: SnapshotId,
+    limits: &IcechunkLimits,
+) -> StoreResult<(Key, Bytes)> {
+    let key = root.key(&format!("snapshots/{id}"))?;
+    match file::read(storage, &key, Kind::Snapshot, limits).await? {
+        Some(payload) => Ok((key, payload)),
+        None => Err(absent().with_key(&key)),
+    }
+}
+
+/// Returns the error of a snapshot that is not there.
+pub(crate) fn absent() -> StoreError {
+    StoreError::absent(
+        "there is no such snapshot: it may have expired, or this is not an Icechunk repository",
+    )
+}
+
+/// Returns the table of a snapshot, which must have this id.
+pub(crate) fn checked(payload: &Bytes, id: SnapshotId) -> StoreResult<Table<'_>> {
+    let root = Table::root(payload)?;
+    file::check_id(&root, id, "snapshot")?;
+    Ok(root)
 }
 
 /// A node of a snapshot.

@@ -4,6 +4,7 @@
 mod build;
 #[path = "../../../conformance/references/cases.rs"]
 mod cases;
+mod contents;
 mod fixtures;
 mod hostile;
 mod requests;

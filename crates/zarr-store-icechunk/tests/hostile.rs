@@ -12,8 +12,9 @@ use crate::build::{
     table,
 };
 use crate::cases::archive;
+use crate::contents::held;
 
-fn key(text: &str) -> Key {
+pub(crate) fn key(text: &str) -> Key {
     Key::new(text).unwrap()
 }
 
@@ -58,7 +59,7 @@ fn all(files: &BTreeMap<String, Vec<u8>>) -> StoreResult<(Vec<String>, Vec<u8>)>
     Ok((listed.into_iter().map(|listed| listed.key.into()).collect(), values))
 }
 
-fn shown(e: &StoreError) -> String {
+pub(crate) fn shown(e: &StoreError) -> String {
     format!("{:?}: {e:#}", e.kind())
 }
 
@@ -87,7 +88,7 @@ fn a_repository_is_read_with_inline_native_and_virtual_chunks() {
     assert!(block_on(opened.put(&key("a/c/0"), "x")).is_err());
 }
 
-type Change = fn(&mut Parts);
+pub(crate) type Change = fn(&mut Parts);
 
 /// Changes of a repository, and what its error says, which comes when it is opened or when all is read.
 const HOSTILE: &[(&str, Change)] = &[
@@ -298,6 +299,7 @@ fn a_wrong_byte_causes_no_panic() {
                 let mut files = whole.clone();
                 files.get_mut(name).unwrap()[at] = value;
                 let _ = all(&files);
+                let _ = held(&stored(&files), "");
             }
         }
     }
@@ -374,7 +376,7 @@ fn names_that_are_not_ascii_are_found_as_local_disks_have_them() {
 }
 
 /// The files of a repository of the fixtures, inflated.
-fn inflated(repository: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn inflated(repository: &str) -> BTreeMap<String, Vec<u8>> {
     let archive = archive();
     let root = Prefix::new(format!("icechunk/{repository}/")).unwrap();
     let mut files = BTreeMap::new();
@@ -433,5 +435,6 @@ proptest! {
             file[at] = value;
         }
         let _ = content(&files);
+        let _ = held(&stored(&files), "");
     }
 }
