@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
+use futures_util::stream::{self, TryStreamExt as _};
 use proptest::prelude::*;
 use zarr_conformance::instruments::{Counting, Network, Simulated};
 use zarr_store::{Access, MemoryStore, Schemes, Targets};
@@ -267,6 +268,13 @@ fn neighbouring_ranges_of_several_keys_are_one_request() {
         assert_eq!(bytes.unwrap().unwrap()[..], [2 * (48 - u8::try_from(number).unwrap())]);
     }
     assert_eq!((counting.counts().requests(), simulated.round_trips()), (2, 1));
+    // As the engine starts reads: the first is polled again before the others are there.
+    let one_by_one = stream::iter((0..50).map(Ok)).try_for_each_concurrent(50, |number| {
+        let opened = &opened;
+        async move { opened.get(&key(&format!("a/{number}")), 1).await.map(drop) }
+    });
+    simulated.run(one_by_one).unwrap();
+    assert_eq!((counting.counts().requests(), simulated.round_trips()), (4, 2));
     let e = simulated.run(opened.get(&key("b"), 1)).unwrap_err();
     assert!(format!("{e:#}").contains("does not exist"), "{e:#}");
 }

@@ -1,9 +1,9 @@
 //! Reads of ranges of one object by several callers, joined into one request.
 //!
 //! Neighbouring chunks are neighbouring keys, and the engine joins only ranges of one key. A read puts its ranges into the
-//! list of its object and waits for one turn of its executor. Meanwhile the other reads in flight do the same. The first
-//! that continues takes the list, merges the ranges and starts the requests, whose answers all reads of the list share. A
-//! read that is dropped leaves the others alive: each of them can drive the request on.
+//! list of its object and waits for some turns of its executor. Meanwhile the other reads in flight do the same. The first
+//! that sees the list grow no more takes it, merges the ranges and starts the requests, whose answers all reads of the list
+//! share. A read that is dropped leaves the others alive: each of them can drive the request on.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -23,6 +23,10 @@ use zarr_traits::{
 /// The lists of the reads that wait for their turn, by object.
 #[derive(Debug, Default)]
 pub(super) struct Joined(Mutex<Lists>);
+
+/// The turns in which the list must not grow. In the first one, an executor that starts its futures one by one may not have polled
+/// the second.
+const QUIET: u32 = 2;
 
 type Lists = HashMap<(StoreId, Key), Vec<Weak<Waiting>>>;
 
@@ -58,7 +62,7 @@ impl Joined {
         let waiting = Arc::new(Waiting { spans: spans.to_vec(), requests: OnceLock::new() });
         let list = (storage.store_id(), key.clone());
         unpoisoned(self.0.lock()).entry(list.clone()).or_default().push(Arc::downgrade(&waiting));
-        one_turn().await;
+        self.gathered(&list, &waiting).await;
         if waiting.requests.get().is_none() {
             let together = unpoisoned(self.0.lock()).remove(&list).unwrap_or_default();
             start(storage, key, &together);
@@ -81,6 +85,25 @@ impl Joined {
             })
         };
         Ok(Some((spans.iter().map(part).collect(), meta)))
+    }
+}
+
+impl Joined {
+    /// Waits until the executor has polled its other futures, and none of them has put a read into the list, or another read
+    /// has taken it.
+    async fn gathered(&self, list: &(StoreId, Key), waiting: &Waiting) {
+        let (mut known, mut quiet) = (0, 0);
+        poll_fn(|context| {
+            let len = unpoisoned(self.0.lock()).get(list).map_or(0, Vec::len);
+            quiet = if len == known { quiet + 1 } else { 0 };
+            known = len;
+            if quiet == QUIET || waiting.requests.get().is_some() {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
     }
 }
 
@@ -134,19 +157,6 @@ fn merged(fetching: Fetching, mut spans: Vec<Range<u64>>) -> Vec<Range<u64>> {
 
 fn holds(whole: &Range<u64>, part: &Range<u64>) -> bool {
     whole.start <= part.start && part.end <= whole.end
-}
-
-/// Waits until the executor has polled its other futures once.
-async fn one_turn() {
-    let mut waited = false;
-    poll_fn(|context| {
-        if std::mem::replace(&mut waited, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 #[cfg(test)]
