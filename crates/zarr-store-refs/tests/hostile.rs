@@ -279,6 +279,29 @@ fn neighbouring_ranges_of_several_keys_are_one_request() {
     assert!(format!("{e:#}").contains("does not exist"), "{e:#}");
 }
 
+#[test]
+fn threads_that_read_one_object_each_get_their_bytes() {
+    let mut text = String::from("{");
+    for number in 0..100 {
+        text.push_str(&format!(r#""a/{number}":["s3://b/d/x.bin",{number},1],"#));
+    }
+    text.push_str(r#""b":"x"}"#);
+    let (far, _) = Simulated::over(&folder("{}"), Network::default().round_trip(Duration::ZERO));
+    let opened = open(text, Targets::none().serve("s3://b/", far).unwrap()).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8_u8 {
+            let opened = &opened;
+            scope.spawn(move || {
+                for round in 0..2000_u16 {
+                    let number = u8::try_from((round * 7 + u16::from(thread) * 13) % 100).unwrap();
+                    let read = block_on(opened.get(&key(&format!("a/{number}")), 1));
+                    assert_eq!(read.unwrap().as_deref(), Some(&[number][..]));
+                }
+            });
+        }
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

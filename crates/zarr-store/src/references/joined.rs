@@ -16,7 +16,7 @@ use futures_util::future::{Shared, join_all};
 use zarr_traits::lock::unpoisoned;
 use zarr_traits::strided::to_usize;
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Fetching, Key, Storage, StoreId, StoreResult,
+    BoxFuture, ByteRange, Bytes, Fetching, Key, Storage, StoreError, StoreErrorKind, StoreId, StoreResult,
     store::{ObjectMeta, ReadVersion},
 };
 
@@ -63,9 +63,13 @@ impl Joined {
         let list = (storage.store_id(), key.clone());
         unpoisoned(self.0.lock()).entry(list.clone()).or_default().push(Arc::downgrade(&waiting));
         self.gathered(&list, &waiting).await;
-        if waiting.requests.get().is_none() {
-            let together = unpoisoned(self.0.lock()).remove(&list).unwrap_or_default();
-            start(storage, key, &together);
+        let fetching = storage.capabilities().drive.fetching();
+        {
+            // Another thread that takes the list starts its requests before this one can see that the list is gone.
+            let mut lists = unpoisoned(self.0.lock());
+            if waiting.requests.get().is_none() {
+                start(storage, key, fetching, &lists.remove(&list).unwrap_or_default());
+            }
         }
         let requests = waiting.requests.get().cloned().unwrap_or_default();
         let needed = |request: &&Request| spans.iter().any(|span| holds(&request.span, span));
@@ -80,15 +84,12 @@ impl Joined {
         }
         let part = |span: &Range<u64>| {
             let found = parts.iter().find(|(whole, _)| holds(whole, span));
-            found.map_or_else(Bytes::new, |(whole, bytes)| {
-                bytes.slice(to_usize(span.start - whole.start)..to_usize(span.end - whole.start))
-            })
+            let (whole, bytes) = found.ok_or_else(unanswered)?;
+            Ok(bytes.slice(to_usize(span.start - whole.start)..to_usize(span.end - whole.start)))
         };
-        Ok(Some((spans.iter().map(part).collect(), meta)))
+        Ok(Some((spans.iter().map(part).collect::<StoreResult<_>>()?, meta)))
     }
-}
 
-impl Joined {
     /// Waits until the executor has polled its other futures, and none of them has put a read into the list, or another read
     /// has taken it.
     async fn gathered(&self, list: &(StoreId, Key), waiting: &Waiting) {
@@ -107,11 +108,16 @@ impl Joined {
     }
 }
 
+/// The error of a read without a request, which would be a mistake of this module.
+fn unanswered() -> StoreError {
+    StoreError::new(StoreErrorKind::Io, "no request was made for a range")
+}
+
 /// Starts the requests of all reads that are still wanted.
-fn start(storage: &Storage, key: &Key, together: &[Weak<Waiting>]) {
+fn start(storage: &Storage, key: &Key, fetching: Fetching, together: &[Weak<Waiting>]) {
     let together: Vec<_> = together.iter().filter_map(Weak::upgrade).collect();
     let spans = together.iter().flat_map(|waiting| &waiting.spans).cloned().collect();
-    let requests = merged(storage.capabilities().drive.fetching(), spans).into_iter().map(|span| {
+    let requests = merged(fetching, spans).into_iter().map(|span| {
         let (storage, key, range) = (storage.clone(), key.clone(), ByteRange::from(span.clone()));
         let answer = async move { request(&storage, &key, range).await };
         Request { span, answer: answer.boxed().shared() }
