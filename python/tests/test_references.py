@@ -118,3 +118,13 @@ def test_an_icechunk_repository_is_read_at_a_branch_a_tag_or_a_snapshot(tmp_path
             continue
         read += check_arrays(case, location)
     assert read == 64
+
+
+def test_references_and_repositories_are_read_from_an_archive() -> None:
+    archive = FIXTURES / "references.zip"
+    # A relative location leads to another file of the archive.
+    array = zarr_rs.open_array(f"{archive}|zip:kerchunk/relative.json|kerchunk:", "a")
+    with zipfile.ZipFile(archive) as members:
+        assert np.ascontiguousarray(array[...]).tobytes() == members.read("data/whole.bin")[:128]
+    group = zarr_rs.open_group(f"{archive}|zip:icechunk/v2-basic|icechunk:@tag.v1.0")
+    assert group["lat"].shape == (10,)

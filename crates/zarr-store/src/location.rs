@@ -119,7 +119,7 @@ impl fmt::Debug for Scheme {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Below<'a> {
-    /// The URL or path before the `|` of the adapter.
+    /// The URL or path before the `|` of the adapter, which may have adapters itself.
     pub root: &'a str,
     /// The text after the name of the adapter and its `:`.
     pub path: &'a str,
@@ -130,7 +130,8 @@ pub struct Below<'a> {
 }
 
 impl<'a> Below<'a> {
-    /// Returns the storage of the folder that holds the object at the root, and the key of the object.
+    /// Returns the storage of the folder that holds the object at the root, and the key of the object. For an object in an
+    /// archive it is the storage of the whole archive.
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidArgument`] if the root names no object; and
@@ -144,7 +145,7 @@ impl<'a> Below<'a> {
     /// # Errors
     /// Those of the store.
     pub fn folder(self) -> BoxFuture<'a, StoreResult<Storage>> {
-        Box::pin(self.schemes.open_root(self.root, self.access))
+        self.schemes.open_store(self.root, self.access)
     }
 
     /// Returns the places that references may name, opened as this store is.
@@ -156,6 +157,9 @@ impl<'a> Below<'a> {
 /// A table of schemes, which opens stores.
 #[derive(Debug, Clone, Default)]
 pub struct Schemes(BTreeMap<String, Scheme>);
+
+/// The most adapters in one URL.
+const ADAPTERS: usize = 4;
 
 /// The names of formats, which can only come last.
 const FORMATS: [(&str, Option<u8>); 3] = [("zarr", None), ("zarr2", Some(2)), ("zarr3", Some(3))];
@@ -185,15 +189,7 @@ impl Schemes {
     #[doc(alias = "open_url")]
     pub async fn open(&self, text: &str, access: &Access) -> StoreResult<Located> {
         let (store, node, format) = split_node(text);
-        let Pipeline { root, adapters } = Pipeline::parse(store)?;
-        let storage = match &adapters[..] {
-            [] => self.open_root(root, access).await?,
-            [(name, path)] => self.find(name)?.adapts()?(Below { root, path, access, schemes: self }).await?,
-            _ => {
-                let message = "more than one adapter is not supported";
-                return Err(StoreError::new(StoreErrorKind::Unsupported, message));
-            }
-        };
+        let storage = self.open_store(store, access).await?;
         let (root, adapters) = split_adapters(store);
         let storage = storage.with_location(Some(&(redacted(root) + adapters)));
         Ok(Located::new(storage, node, format))
@@ -207,16 +203,38 @@ impl Schemes {
         targets.opened_by(Arc::new(Opening { schemes: self.clone(), access }))
     }
 
-    /// Opens the store of a URL or path without adapters.
-    async fn open_root(&self, root: &str, access: &Access) -> StoreResult<Storage> {
-        self.root(root)?.open_root(root, access).await
+    /// Opens the store of a URL or path, which may end in adapters: the last one reads what those before it are.
+    fn open_store<'a>(&'a self, text: &'a str, access: &'a Access) -> BoxFuture<'a, StoreResult<Storage>> {
+        Box::pin(async move {
+            let Pipeline { root, adapters } = Pipeline::parse(text)?;
+            let Some((name, path)) = adapters.last() else {
+                return self.root(root)?.open_root(root, access).await;
+            };
+            if adapters.len() > ADAPTERS {
+                let message = format!("more than {ADAPTERS} adapters are not supported");
+                return Err(StoreError::new(StoreErrorKind::Unsupported, message));
+            }
+            let root = &text[..text.len() - "|:".len() - name.len() - path.len()];
+            self.find(name)?.adapts()?(Below { root, path, access, schemes: self }).await
+        })
     }
 
-    /// Opens the folder of the object at a URL or path, and returns the key of the object in it.
-    async fn open_object(&self, root: &str, access: &Access) -> StoreResult<(Storage, Key)> {
-        let scheme = self.root(root)?;
-        let (folder, key) = split_object(root, scheme.paths)?;
-        Ok((scheme.open_root(&folder, access).await?, key))
+    /// Opens the folder of the object at a URL or path, and returns the key of the object in it. The folder of an object in
+    /// an archive is the whole archive.
+    async fn open_object(&self, text: &str, access: &Access) -> StoreResult<(Storage, Key)> {
+        let Pipeline { root, adapters } = Pipeline::parse(text)?;
+        let Some((_, path)) = adapters.last() else {
+            let scheme = self.root(root)?;
+            let (folder, key) = split_object(root, scheme.paths)?;
+            return Ok((scheme.open_root(&folder, access).await?, key));
+        };
+        let name = path.trim_start_matches('/');
+        if name.is_empty() {
+            let message = "the adapter has no path behind it, so it names no object";
+            return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
+        }
+        let key = Key::new(name)?;
+        Ok((self.open_store(&text[..text.len() - path.len()], access).await?, key))
     }
 
     /// Returns the scheme of a URL or path.
@@ -241,7 +259,7 @@ struct Opening {
 
 impl Opener for Opening {
     fn folder<'a>(&'a self, root: &'a str) -> BoxFuture<'a, StoreResult<Storage>> {
-        Box::pin(self.schemes.open_root(root, &self.access))
+        self.schemes.open_store(root, &self.access)
     }
 
     fn object<'a>(&'a self, root: &'a str) -> BoxFuture<'a, StoreResult<(Storage, Key)>> {
@@ -355,6 +373,10 @@ mod tests {
             ("gs://b/a", "unknown scheme \"gs\", the known ones are: file, https, s3, zip"),
             ("zip://b/a", "\"zip\" is an adapter: write it after another store and a `|`"),
             ("a|s3:b", "\"s3\" is not an adapter: it can only start a URL"),
+            ("a|s3:b|zip:c", "\"s3\" is not an adapter: it can only start a URL"),
+            ("x.zip|zip:|zip:", "the adapter has no path behind it, so it names no object"),
+            ("s3://b/d/x.zip|zip:y.zip|zip:z|zarr:", "opened s3://b/d/"),
+            ("x|zip:1|zip:2|zip:3|zip:4|zip:5", "more than 4 adapters are not supported"),
             ("|zip:a", "the store name is empty"),
         ] {
             let e = block_on(Schemes::new(&[TABLE]).open(text, &Access::new())).unwrap_err();

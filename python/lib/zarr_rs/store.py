@@ -43,7 +43,8 @@ class Store(zarr.abc.store.Store):
       in `.zip` means `|zip:`;
     - references of kerchunk, `a.json|kerchunk:`, `a.parq|kerchunk:` or `s3://bucket/a.json|kerchunk:path/in/it`, which are only read;
     - an Icechunk repository, `repo|icechunk:` or `s3://bucket/repo|icechunk:@tag.v1.0/path/in/it`, which is only read: its
-      branch `main`, `@branch.NAME`, `@tag.NAME` or `@ID` of a snapshot.
+      branch `main`, `@branch.NAME`, `@tag.NAME` or `@ID` of a snapshot;
+    - references or a repository in an archive: `refs.zip|zip:a.json|kerchunk:`, `repo.zip|zip:|icechunk:`.
 
     `single_writer` says that no other store, process or program writes to the directory at the same time. Then no lock
     files are made, which saves up to a quarter of the time to write parts of small chunks; otherwise writers would lose

@@ -108,7 +108,7 @@ fn references_are_read_where_they_are_allowed() {
 }
 
 /// Writes the part of the fixtures of references below a prefix into a folder.
-fn unpacked(folder: &Folder, prefix: &str) {
+pub(crate) fn unpacked(folder: &Folder, prefix: &str) {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/references");
     let fixtures = Storage::from(FsStore::open(fixtures).unwrap());
     let archive = ZipStore::open(&fixtures, Key::new("references.zip").unwrap(), Prefix::root());
