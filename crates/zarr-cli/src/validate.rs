@@ -1,6 +1,7 @@
 //! `zarr validate`: reports everything that is wrong or unwise in the metadata of a hierarchy, and in its chunks.
 
 mod conventions;
+mod dangling;
 mod data;
 mod finding;
 mod leftovers;
@@ -34,7 +35,7 @@ use crate::walk::{odd_paths, walk};
 /// An error is a deviation from the specification (even if other verbs tolerate it, because the meaning is clear), or
 /// something that this command cannot read. A warning is valid, but some implementation cannot read it or reads it
 /// wrongly; a difference between consolidated metadata and the documents is a warning, and so are chunks that no array has,
-/// as far as they are in a listing of 100,000 objects. Chunks are read only with `--data`. Exits with 1 if there are errors in the metadata, and with 5 if a chunk is corrupt.
+/// as far as they are in a listing of 100,000 objects. Chunks are read only with `--data`. Exits with 1 if there are errors in the metadata, and with 5 if a chunk is corrupt or the object that it is in is missing or another one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -42,7 +43,8 @@ pub(crate) struct Args {
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// Also read and decode all stored chunks and inner chunks, and verify their checksums. All that are corrupt are
-    /// listed. Objects that cannot be chunks are a warning, missing chunks a note with their number.
+    /// listed. Objects that cannot be chunks are a warning, missing chunks a note with their number. Objects that references
+    /// name, and that are missing, changed or not allowed, are listed once for each array.
     #[arg(long)]
     data: bool,
     /// Leave out findings below this severity.

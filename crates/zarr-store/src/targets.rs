@@ -10,6 +10,8 @@ use zarr_traits::store::Drive;
 use zarr_traits::{BoxFuture, Key, Storage, StoreError, StoreErrorKind, StoreResult};
 
 pub use target::Target;
+#[cfg(feature = "references")]
+pub(crate) use target::cut;
 pub(crate) use target::shown;
 
 /// The places that references of a store may name. Everything else is refused without a request.

@@ -9,6 +9,7 @@ use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::strided::Dims;
 use zarr_array::{ArrayError, ArrayErrorKind, ArrayResult, DataType};
 
+use super::dangling::{self, Targets};
 use super::finding::{Finding, Place, Weight};
 use crate::crew;
 use crate::exit::{Exit, Failure};
@@ -39,11 +40,11 @@ impl Checked {
 /// listing of the array, if there is one.
 pub(super) fn check(array: &Array, progress: &Progress) -> (Checked, Vec<Finding>) {
     progress.at(array.path());
-    let state = Mutex::new((Checked::default(), Vec::new()));
+    let state = Mutex::new((Checked::default(), Vec::new(), Targets::default()));
     let add = |checked: Checked, found: Vec<Finding>| {
-        let mut state = unpoisoned(state.lock());
-        state.0.add(checked);
-        state.1.extend(found);
+        let (all, findings, targets) = &mut *unpoisoned(state.lock());
+        all.add(checked);
+        findings.extend(found.into_iter().filter_map(|finding| targets.add(finding)));
     };
     let size = |object: &Object| {
         let chunk = object.chunk.as_ref().ok().and_then(|index| array.chunk_shape(index)).unwrap_or_default();
@@ -67,7 +68,8 @@ pub(super) fn check(array: &Array, progress: &Progress) -> (Checked, Vec<Finding
         Ok(objects) => crew::each(crew::width(array.storage()), objects, size, job),
         Err(e) => Err(e),
     };
-    let (mut checked, mut found) = unpoisoned(state.into_inner());
+    let (mut checked, mut found, targets) = unpoisoned(state.into_inner());
+    found.extend(targets.findings());
     found.sort_by(|a, b| a.order().cmp(&b.order()));
     match listed {
         Ok(()) => {
@@ -128,6 +130,9 @@ fn elements(array: &Array, index: &Dims) -> ArrayResult<()> {
 
 /// Returns the finding for a chunk or an inner chunk that cannot be decoded.
 fn broken(place: Place, e: &ArrayError) -> Finding {
+    if let Some(dangling) = dangling::finding(&place, e) {
+        return dangling;
+    }
     let code = match e.kind() {
         ArrayErrorKind::Checksum => "checksum",
         ArrayErrorKind::Corrupt | ArrayErrorKind::Panic | ArrayErrorKind::InvalidArgument => "corrupt-chunk",

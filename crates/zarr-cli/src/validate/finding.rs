@@ -7,10 +7,12 @@ use zarr_array::Diagnostic;
 use zarr_array::meta::json::Object;
 use zarr_array::meta::{MetaError, MetaErrorKind, Severity};
 use zarr_hierarchy::HierarchyError;
+use zarr_store::references::Why;
 
 use crate::colour::Look;
 use crate::exit::Exit;
 use crate::json;
+use crate::table::count;
 use crate::walk::reason;
 
 /// The place of a finding in an array.
@@ -23,6 +25,29 @@ pub(super) struct Place {
     pub(super) key: String,
 }
 
+/// The object that references of chunks name.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) location: String,
+    pub(super) why: Why,
+    /// The number of chunks that refer to it.
+    pub(super) chunks: u64,
+}
+
+impl Target {
+    /// Returns the message of a finding.
+    pub(super) fn to_text(&self) -> String {
+        let why = match self.why {
+            Why::Missing => "does not exist",
+            Why::Changed => "has changed since the reference was made",
+            Why::TooShort => "ends before the bytes of the chunk",
+            _ => "is not allowed: allow it, or a folder above it, with `--allow-references`",
+        };
+        let chunks = if self.chunks == 1 { "refers" } else { "refer" };
+        format!("{:?} {why}; {} {chunks} to it", self.location, count(self.chunks, "chunk"))
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Finding {
     pub(super) weight: Weight,
@@ -30,6 +55,8 @@ pub(super) struct Finding {
     pub(super) exit: Exit,
     /// The place of a finding in the chunks of an array.
     pub(super) place: Option<Place>,
+    /// The object that the reference of a chunk names.
+    pub(super) target: Option<Target>,
     /// The code of a diagnostic (`ZM012`), or the kind of an error (`invalid`).
     pub(super) code: &'static str,
     pub(super) title: &'static str,
@@ -111,6 +138,11 @@ impl Finding {
                 "chunk not checked",
                 "The chunk was not decoded: the store returned an error, or a limit is exceeded.",
             ),
+            "dangling-reference" => (
+                "dangling reference",
+                "The chunk is in another object, which cannot be read as the reference says. Reads of these elements fail; \
+                 bring the object back, or make the references again.",
+            ),
             "stray-object" => (
                 "stray object",
                 "No node has the object. Readers ignore it. But a chunk of an array that was larger or is erased becomes \
@@ -127,8 +159,8 @@ impl Finding {
                 "The document breaks a rule of the specification, and its meaning is not certain.",
             ),
         };
-        let (weight, exit, place) = (Weight::Error, Exit::Invalid, None);
-        Self { weight, exit, place, code, title, pointer, message, explanation }
+        let (weight, exit, place, target) = (Weight::Error, Exit::Invalid, None, None);
+        Self { weight, exit, place, target, code, title, pointer, message, explanation }
     }
 
     pub(super) fn exits(self, exit: Exit) -> Self {
@@ -166,6 +198,11 @@ impl Finding {
             ("message", (&self.message).into()),
             ("explanation", self.explanation.into()),
         ]);
+        if let Some(target) = &self.target {
+            object.set("target", &target.location);
+            object.set("reason", target.why.to_string());
+            object.set("chunks", target.chunks);
+        }
         if let Some(place) = &self.place {
             object.set("key", &place.key);
             if let Some(chunk) = &place.chunk {

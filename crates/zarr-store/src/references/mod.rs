@@ -5,10 +5,12 @@
 //! [`ReferenceStore`] makes a read-only store of it:
 //!
 //! - It reads only from [`Targets`], and from the folder of the references themselves if the location is relative.
-//! - A reference to an object that is missing is an error. Only a key without a reference is absent.
+//! - A reference to an object that is missing is an error. Only a key without a reference is absent. [`Dangling`], among the
+//!   sources of the error, says where the object is and why it cannot be read.
 //! - A reference may say what its object was ([`Check`]). That costs no request: stores tell it with the bytes.
 //! - Reads of neighbouring ranges of one object are joined into one request, although they are reads of several keys.
 
+mod dangling;
 mod joined;
 
 use std::fmt::Debug;
@@ -23,6 +25,7 @@ use zarr_traits::{
     store::{Answer, Capabilities, Drive, Head, List, ListDir, ObjectMeta, Op, Read, ReadVersion, Store},
 };
 
+pub use dangling::{Dangling, Why};
 use joined::Joined;
 
 /// The value of a key.
@@ -154,46 +157,43 @@ impl<R: References> ReferenceStore<R> {
         let (key, Some(reference)) = (read.key, self.references.find(read.key).await?) else {
             return Ok(Answer::Read(None));
         };
-        let location = match &reference {
+        let (location, spans) = match &reference {
             Reference::Bytes(bytes) => return read.answer(bytes, self.references.version()),
-            Reference::Object(location) | Reference::Range { location, .. } => Arc::clone(location),
+            Reference::Object(location) => (Arc::clone(location), Ok(Vec::new())),
+            Reference::Range { location, offset, len, .. } => {
+                (Arc::clone(location), spans(&read, *offset, *len))
+            }
         };
+        // The ranges are those of the caller, or inside of what the reference has.
+        let is_exact = spans.is_ok() && matches!(reference, Reference::Range { .. });
         let meta = async {
+            let spans = spans?;
             let (storage, at) = self.target(&location).await?;
             let answered = match reference {
-                Reference::Range { offset, len, check, .. } => {
-                    self.read_range(read, &storage, &at, offset, len, check.as_ref()).await
+                Reference::Range { len, check, .. } => {
+                    self.read_spans(read, &storage, &at, &spans, len, check.as_ref()).await
                 }
                 _ => storage.read(read.at(&at)).await,
             };
             answered?.ok_or_else(missing)
         };
-        let meta = meta.await.map_err(|e| of(e, &location, key))?;
+        let meta = meta.await.map_err(|e| of(e, &location, key, is_exact))?;
         Ok(Answer::Read(Some(meta)))
     }
 
-    /// Reads ranges of the `len` bytes from `offset` of an object, and checks what the object is.
-    async fn read_range(
+    /// Reads spans of an object, which are ranges of the `len` bytes of a reference, and checks what the object is.
+    async fn read_spans(
         &self,
         read: Read<'_>,
         storage: &Storage,
         at: &Key,
-        offset: u64,
+        spans: &[Range<u64>],
         len: u64,
         check: Option<&Check>,
     ) -> StoreResult<Option<ObjectMeta>> {
-        if offset.checked_add(len).is_none() {
-            let message = format!("{len} bytes at offset {offset} are in no object");
-            return Err(StoreError::new(StoreErrorKind::Corrupt, message));
-        }
-        read.total(len)?;
-        // A range inside of `len` bytes ends at most at `offset + len`.
-        let inside =
-            |range: &ByteRange| range.resolve(len).map(|span| offset + span.start..offset + span.end);
-        let spans = read.ranges.iter().map(inside).collect::<StoreResult<Vec<Range<u64>>>>()?;
         let is_joined = storage.capabilities().drive != Drive::Inline;
         let meta = if is_joined && !matches!(read.version, ReadVersion::Pinned(_)) {
-            let Some((parts, meta)) = self.joined.read(storage, at, &spans).await? else { return Ok(None) };
+            let Some((parts, meta)) = self.joined.read(storage, at, spans).await? else { return Ok(None) };
             parts.into_iter().try_for_each(|part| read.into.share(part))?;
             meta
         } else {
@@ -225,7 +225,7 @@ impl<R: References> ReferenceStore<R> {
                     let (storage, at) = self.target(&location).await?;
                     storage.head(&at).await?.ok_or_else(missing)
                 };
-                Some(meta.await.map_err(|e| of(e, &location, head.key))?)
+                Some(meta.await.map_err(|e| of(e, &location, head.key, false))?)
             }
         };
         Ok(Answer::Head(meta))
@@ -248,6 +248,18 @@ impl<R: References> Store for ReferenceStore<R> {
             op => zarr_traits::store::ready(op.unsupported()),
         }
     }
+}
+
+/// Returns the ranges of an object that are the ranges of a read of `len` bytes from `offset` of it.
+fn spans(read: &Read<'_>, offset: u64, len: u64) -> StoreResult<Vec<Range<u64>>> {
+    if offset.checked_add(len).is_none() {
+        let message = format!("{len} bytes at offset {offset} are in no object");
+        return Err(StoreError::new(StoreErrorKind::Corrupt, message));
+    }
+    read.total(len)?;
+    // A range inside of `len` bytes ends at most at `offset + len`.
+    let inside = |range: &ByteRange| range.resolve(len).map(|span| offset + span.start..offset + span.end);
+    read.ranges.iter().map(inside).collect()
 }
 
 /// Returns the key of a path relative to a folder; or, if it leads out of the storage, the path relative to its root.
@@ -276,12 +288,12 @@ fn missing() -> StoreError {
 }
 
 /// Returns an error of a target as that of the key that refers to it.
-fn of(mut error: StoreError, location: &str, key: &Key) -> StoreError {
+fn of(mut error: StoreError, location: &str, key: &Key, is_exact: bool) -> StoreError {
     error.take_key();
     let kind = error.kind();
     StoreError::new(kind, format!("the reference to {} cannot be read", shown(location)))
         .with_key(key)
-        .with_source(error)
+        .with_source(Dangling::wrapped(error, location, is_exact))
 }
 
 #[cfg(test)]
@@ -368,9 +380,75 @@ mod tests {
             let read = block_on(store.get(&key, 10));
             let found = read.as_ref().map(|_| ()).map_err(StoreError::kind);
             assert_eq!(found, expected, "{check:?} {etag:?} {modified:?}");
+            let why = read.as_ref().err().and_then(|e| Dangling::of(e)).map(Dangling::why);
+            assert_eq!(why, (found == changed).then_some(Why::Changed));
             if found.is_ok() {
                 assert_eq!(read.unwrap().unwrap()[..], *b"bc");
             }
         }
+    }
+
+    /// The keys `whole`, `range`, `far` and `gone` refer to objects.
+    #[derive(Debug)]
+    struct Several;
+
+    impl References for Several {
+        fn find<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Reference>>> {
+            let range = |location: &str| Reference::Range {
+                location: location.into(),
+                offset: 1,
+                len: 9,
+                check: None,
+            };
+            ready(Ok(Some(match key.as_str() {
+                "whole" => Reference::Object("data".into()),
+                "range" => range("data"),
+                "far" => range("https://user:secret@host/data"),
+                "denied" => range("s3://bucket/data?signature=secret"),
+                _ => range("nothing"),
+            })))
+        }
+
+        fn list<'a>(&'a self, list: List<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+            ready(Op::List(list).unsupported())
+        }
+
+        fn list_dir<'a>(&'a self, list: ListDir<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+            ready(Op::ListDir(list).unsupported())
+        }
+
+        fn version(&self) -> Option<Version> {
+            None
+        }
+
+        fn paths(&self) -> PathEncoding {
+            PathEncoding::Plain
+        }
+    }
+
+    #[test]
+    fn a_reference_that_dangles_says_where_to_and_why() {
+        let memory = Storage::from(MemoryStore::new());
+        block_on(memory.put(&Key::new("data").unwrap(), "abcd")).unwrap();
+        let store = Storage::from(ReferenceStore::new(Several, Targets::none(), &memory, Prefix::root()));
+        let dangling = |key: &str, range: ByteRange| {
+            let key = Key::new(key).unwrap();
+            let e = block_on(store.get_ranges(&key, &[range], ReadVersion::Any, 99)).unwrap_err();
+            assert!(!format!("{e:#}").contains("secret"), "{e:#}");
+            Dangling::of(&e).map(|dangling| (dangling.location().to_owned(), dangling.why()))
+        };
+        let some = |location: &str, why| Some((location.to_owned(), why));
+        let span = |offset, len| ByteRange::Span { offset, len };
+        assert_eq!(dangling("gone", ByteRange::All), some("nothing", Why::Missing));
+        assert_eq!(dangling("range", ByteRange::All), some("data", Why::TooShort));
+        assert_eq!(dangling("denied", ByteRange::All), some("s3://bucket/data?…", Why::NotAllowed));
+        // Neither a wrong location nor a range that the caller may not ask for.
+        assert_eq!(dangling("far", ByteRange::All), None);
+        assert_eq!(dangling("range", span(8, 2)), None);
+        assert_eq!(dangling("whole", span(3, 2)), None);
+        let e = block_on(store.get(&Key::new("gone").unwrap(), 99)).unwrap_err();
+        let said = "key \"gone\": the reference to \"nothing\" cannot be read: the object that this key refers to does not \
+                    exist: entity not found";
+        assert_eq!(format!("{e:#}"), said);
     }
 }

@@ -193,12 +193,17 @@ fn address(host: &str) -> Option<IpAddr> {
 
 /// Returns a place for messages: without secrets and control characters, and not longer than a message may be.
 pub(crate) fn shown(text: &str) -> String {
+    format!("{:?}", cut(text))
+}
+
+/// As [`shown`], without quotation marks.
+pub(crate) fn cut(text: &str) -> String {
     let shown = redacted(text);
     let mut short: String = shown.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
     if shown.chars().count() > SHOWN {
         short.push('…');
     }
-    format!("{short:?}")
+    short
 }
 
 #[cfg(test)]
