@@ -3,6 +3,7 @@
 mod array;
 mod dataset;
 mod group;
+mod repository;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ use crate::target::Target;
 use crate::visit::Source;
 use array::ArrayInfo;
 use group::GroupInfo;
+use repository::RepositoryInfo;
 
 /// Describe an array or a group.
 ///
@@ -30,6 +32,9 @@ use group::GroupInfo;
 ///
 /// A group of arrays with named dimensions, and at most 2000 children, is shown as a dataset: dimensions, coordinates
 /// with their first and last values, and variables, each with its stored type and the type that decoding makes of it.
+///
+/// A node in an Icechunk repository is followed by the branches and tags of the repository, the snapshot that is read, and
+/// the places of virtual chunks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -60,6 +65,7 @@ Examples:
   zarr info weather.zarr
   zarr info weather.zarr/t2m
   zarr info --json weather.zarr/t2m | jq .shape
+  zarr info 's3://bucket/repo|icechunk:@tag.v1.0'
   zarr info --cdl weather.zarr > weather.cdl";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
@@ -68,11 +74,27 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     if args.cdl {
         return cdl(&target, args.source, &node);
     }
-    let text = match node {
-        NodeMeta::Array(meta) => ArrayInfo::new(&target, meta, notes, args.count).print(&target, args.json),
-        NodeMeta::Group(meta) => GroupInfo::new(&target, args, meta, notes)?.print(&target, args.json),
+    let repository = RepositoryInfo::of(&args.store, stores)?;
+    let print = |document: &dyn Fn() -> Object, page: &dyn Fn() -> String| match args.json {
+        true => {
+            let mut document = document();
+            if let Some(repository) = &repository {
+                document.set("repository", repository.to_json());
+            }
+            print(&json::pretty(&document.into()))
+        }
+        false => print(&(page() + &repository.as_ref().map(RepositoryInfo::page).unwrap_or_default())),
     };
-    print(&text)?;
+    match node {
+        NodeMeta::Array(meta) => {
+            let info = ArrayInfo::new(&target, meta, notes, args.count);
+            print(&|| info.to_json(&target), &|| info.page(&target))?;
+        }
+        NodeMeta::Group(meta) => {
+            let info = GroupInfo::new(&target, args, meta, notes)?;
+            print(&|| info.to_json(&target), &|| info.page(&target))?;
+        }
+    }
     Ok(Exit::Ok)
 }
 

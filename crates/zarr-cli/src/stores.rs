@@ -8,9 +8,10 @@ use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::{StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, block_on};
-use zarr_store::{Access, CacheOptions, Cached, Located, Scheme, Schemes, Traced};
+use zarr_store::{Access, CacheOptions, Cached, Located, Scheme, Schemes, Targets, Traced};
 use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 use zarr_store_fs::FsStore;
+use zarr_store_icechunk::{Ref, Repository};
 
 use crate::archive;
 use crate::exit::{Exit, Failure};
@@ -74,6 +75,16 @@ impl Stores {
         opened
             .filter(|storage| storage.capabilities().write)
             .try_for_each(|storage| Ok(block_on(storage.sync())?))
+    }
+
+    /// Returns the Icechunk repository that a URL names, and its state that is read. Returns `None` for another URL.
+    pub(crate) fn repository(&self, url: &str) -> Result<Option<(Repository, Ref)>, Failure> {
+        block_on(Repository::at_url(url, &self.schemes, &self.access)).map_err(|e| self.unopened(url, &e))
+    }
+
+    /// The places that references may name.
+    pub(crate) fn targets(&self) -> &Targets {
+        &self.access.targets
     }
 
     /// Returns the same stores with links that lead out of a directory refused.

@@ -115,6 +115,25 @@ impl Targets {
         Ok((self.below(allowed).await?, key))
     }
 
+    /// Whether references may name a place and everything below it. Nothing is opened.
+    ///
+    /// ```
+    /// # use zarr_store::{PathEncoding, Target, Targets};
+    /// let targets = Targets::none().allow("s3://era5-pds/2020/")?;
+    /// let place = |text| Target::parse(text, PathEncoding::Plain);
+    /// assert!(targets.allows(&place("s3://era5-pds/2020/t2m.nc")?));
+    /// assert!(!targets.allows(&place("s3://era5-pds/")?) && targets.allows_below(&place("s3://era5-pds/")?));
+    /// # Ok::<(), zarr_traits::StoreError>(())
+    /// ```
+    pub fn allows(&self, place: &Target) -> bool {
+        self.allowed.iter().any(|allowed| allowed.place.key_of(place).is_some())
+    }
+
+    /// Whether references may name a place below this one, or this one itself. Nothing is opened.
+    pub fn allows_below(&self, place: &Target) -> bool {
+        self.allowed.iter().any(|allowed| place.key_of(&allowed.place).is_some())
+    }
+
     /// Where the futures of the places may be polled, as far as it is known before they are opened.
     pub fn drive(&self) -> Drive {
         let drives = self.allowed.iter().map(|allowed| match &*unpoisoned(allowed.below.lock()) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::meta::ArrayMeta;
-use zarr_array::meta::json::Value;
+use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 use zarr_array::traits::extension::Context;
@@ -107,11 +107,7 @@ impl ArrayInfo {
         product(self.meta.document().shape())?.checked_mul(self.data_type.as_ref()?.size()? as u128)
     }
 
-    pub(super) fn print(&self, target: &Target, as_json: bool) -> String {
-        if as_json { json::pretty(&self.to_json(target)) } else { self.page(target) }
-    }
-
-    fn to_json(&self, target: &Target) -> Value {
+    pub(super) fn to_json(&self, target: &Target) -> Object {
         let d = self.meta.document();
         let extensions = |list: &[Extension]| list.iter().map(Extension::to_value).collect::<Value>();
         let mut nested = self.inner_shapes();
@@ -154,10 +150,10 @@ impl ArrayInfo {
         }
         info.set("attributes", d.attributes());
         info.set("diagnostics", diagnostics(&self.notes));
-        info.into()
+        info
     }
 
-    fn page(&self, target: &Target) -> String {
+    pub(super) fn page(&self, target: &Target) -> String {
         let d = self.meta.document();
         let mut table = head(target, "array", self.meta.format());
         table.row(["shape", &dimensions(d.shape())]);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use zarr_array::Diagnostic;
 use zarr_array::meta::GroupMeta;
-use zarr_array::meta::json::Value;
+use zarr_array::meta::json::{Object, Value};
 
 use super::dataset::DatasetInfo;
 use super::{Args, attribute_lines, diagnostics, end, head, tolerated};
@@ -108,11 +108,7 @@ impl GroupInfo {
         Ok(Self { meta, notes, children, consolidated, dataset, has_attributes })
     }
 
-    pub(super) fn print(&self, target: &Target, as_json: bool) -> String {
-        if as_json { json::pretty(&self.to_json(target)) } else { self.page(target) }
-    }
-
-    fn to_json(&self, target: &Target) -> Value {
+    pub(super) fn to_json(&self, target: &Target) -> Object {
         let child = |child: &Listed| {
             let mut object = json::object([("name", child.below(&target.path).into())]);
             for member in child.to_json().members() {
@@ -144,10 +140,10 @@ impl GroupInfo {
             info.set("attributes", self.meta.attributes());
         }
         info.set("diagnostics", diagnostics(&self.notes));
-        info.into()
+        info
     }
 
-    fn page(&self, target: &Target) -> String {
+    pub(super) fn page(&self, target: &Target) -> String {
         if let Ok(Some(dataset)) = &self.dataset {
             return self.dataset_page(target, dataset);
         }

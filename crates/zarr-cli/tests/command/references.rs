@@ -39,6 +39,82 @@ fn digest(done: Done) -> String {
 }
 
 #[test]
+fn info_shows_the_repository_of_a_node() {
+    let folder = fixtures(&["icechunk/v2-history/", "icechunk/v1-virtual/", "icechunk/v2-virtual-named/"]);
+    let history = |end: &str| url(&folder, "icechunk/v2-history") + "|icechunk:" + end;
+    let info = zarr(args!["info", "--json", history("")]).ok().json();
+    let repository = &info["repository"];
+    assert_eq!((&repository["format"], &repository["spec_version"]), (&json!("icechunk"), &json!(2)));
+    assert_eq!(repository["ref"], "branch.main");
+    let snapshot = &repository["snapshot"];
+    assert_eq!((&snapshot["message"], &snapshot["id"]), (&json!("tip"), &repository["branches"]["main"]));
+    let time = snapshot["time"].as_str().unwrap();
+    assert!(time.starts_with("20") && time.ends_with('Z') && time.contains('T'), "{time}");
+    let names = |of: &str| repository[of].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(
+        (names("branches").join(","), names("tags")),
+        ("main,reset,side".to_owned(), vec!["keep".to_owned()])
+    );
+    assert_eq!(repository["virtual_chunk_containers"], json!([]));
+
+    let done = zarr(args!["info", history("@tag.keep/x")]).ok();
+    let text = done.text();
+    let id = repository["tags"]["keep"].as_str().unwrap();
+    let (start, end) = text.split_once("repository, Icechunk specification 2\n").unwrap();
+    assert!(start.contains("kind        array, Zarr format 3"), "{text}");
+    let lines: Vec<_> = end.lines().collect();
+    assert!(lines[0].starts_with(&format!("  snapshot  {id}  20")) && lines[0].ends_with("c2"), "{text}");
+    assert!(lines[1].starts_with("  branch    ") && lines[1].ends_with("  main"), "{text}");
+    assert!(
+        lines[4].starts_with(&format!("  tag       {id}  keep")) && lines[4].ends_with("(read)"),
+        "{text}"
+    );
+    assert_eq!(lines.len(), 5, "{text}");
+
+    // Containers of virtual chunks, in both specifications.
+    let prefix = "file:///zarr-references/data/";
+    for (name, container) in [("v1-virtual", json!(null)), ("v2-virtual-named", json!("files"))] {
+        let url = url(&folder, &format!("icechunk/{name}")) + "|icechunk:";
+        let containers = |option: &str| {
+            let info = zarr(args!["info", "--json", &url, "--allow-references", option]).ok().json();
+            info["repository"]["virtual_chunk_containers"].clone()
+        };
+        for (option, allowed) in [
+            ("file:///zarr-references/", "all"),
+            ("file:///zarr-references/data/raw.bin", "part"),
+            ("s3://bucket/", "nothing"),
+        ] {
+            let expected = json!([{ "name": container, "url_prefix": prefix, "allowed": allowed }]);
+            assert_eq!(containers(option), expected, "{name} {option}");
+        }
+        let text = zarr(args!["info", &url]).ok().text().to_owned();
+        assert!(text.contains(&format!("virtual chunks\n  {prefix}  ")), "{text}");
+        assert!(text.ends_with("not allowed: `--allow-references` allows it\n"), "{text}");
+    }
+
+    // What cannot be read has the reason in its place.
+    folder.write("icechunk/v1-virtual/config.yaml", "virtual_chunk_containers: [a]");
+    let url = url(&folder, "icechunk/v1-virtual") + "|icechunk:";
+    let info = zarr(args!["info", "--json", &url]).ok().json();
+    let why = info["repository"]["virtual_chunk_containers_unknown_because"].as_str().unwrap();
+    assert!(why.contains("config.yaml") && why.contains("line 1"), "{why}");
+    let text = zarr(args!["info", &url]).ok().text().to_owned();
+    assert!(text.contains("virtual chunks\n  unknown: key \"config.yaml\""), "{text}");
+    // A snapshot is read by its id, also if the file of the repository is damaged.
+    folder.write("icechunk/v2-history/repo", "x");
+    let done = zarr(args!["info", history(&format!("@{id}"))]).ok_with_notes();
+    done.says(&["note: the repository is not described", "this is not a file of Icechunk"]);
+    zarr(args!["info", history("")]).exits(5);
+    // Without the adapter the error says how it is read.
+    let failed = folder.join("icechunk/v1-virtual");
+    zarr(args!["info", &failed])
+        .fails(6, &["an Icechunk repository (put \"|icechunk:\" behind its name to read it)"]);
+    // Another store has no repository.
+    folder.base("a.zarr");
+    assert_eq!(zarr(args!["info", "--json", folder.join("a.zarr")]).ok().json().get("repository"), None);
+}
+
+#[test]
 fn an_archive_holds_references_and_repositories() {
     let folder = fixtures(&["icechunk/v2-history/", "kerchunk/weather.parq/"]);
     unpacked(&folder, "kerchunk/");
@@ -57,6 +133,9 @@ fn an_archive_holds_references_and_repositories() {
     let own = url(&folder, "kerchunk/relative.json") + "|kerchunk:a";
     let beside = format!("--allow-references={}/", folder.join("data").display());
     assert_eq!(digest(zarr(args!["checksum", relative])), digest(zarr(args!["checksum", own, beside])));
+    let repository = format!("{}|zip:icechunk/v2-history|icechunk:", archive());
+    let info = zarr(args!["info", "--json", repository]).ok().json();
+    assert_eq!(info["repository"]["snapshot"]["message"], "tip");
     // References may name what an archive holds.
     let place = format!("--allow-references=file:///zarr-references/data/={}|zip:data/", archive());
     let node = url(&folder, "kerchunk/weather.json") + "|kerchunk:lat";
