@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use crate::archives::unpacked;
 use crate::args;
+#[cfg(all(feature = "s3", feature = "http"))]
+use crate::bucket::Bucket;
 use crate::harness::{Done, Folder, zarr};
 
 /// A folder with parts of the fixtures, and the files that they refer to.
@@ -230,5 +232,75 @@ fn validate_names_the_targets_of_references_of_kerchunk() {
             (&finding["target"], &finding["reason"]),
             (&json!("/zarr-references/data/classic.nc"), &json!("missing"))
         );
+    }
+}
+
+#[test]
+fn a_copy_of_references_is_resumed_and_verified() {
+    let folder = fixtures(&["kerchunk/"]);
+    let store = url(&folder, "kerchunk/by-hand.json") + "|kerchunk:";
+    let copy = |options: &[&str]| {
+        let all = args!["copy", "-q", &store, folder.join("out.zarr"), allowed(&folder), "--verify"];
+        zarr(all.into_iter().chain(options.iter().map(Into::into)))
+    };
+    // One file of two is missing at first.
+    fs::rename(folder.join("data/raw.bin"), folder.join("raw.bin")).unwrap();
+    let failed = copy(&[]).exits(4);
+    failed.says(&["/data/raw.bin", "does not exist", "nothing was copied"]);
+    let failed = copy(&["--resume"]).exits(4);
+    failed.says(&["/data/raw.bin", "does not exist", "is not complete; `--resume` continues it"]);
+    let written = |path: &std::path::Path| fs::metadata(path).unwrap().modified().unwrap();
+    let files = folder.files("");
+    let copied =
+        files.iter().find(|file| !file.starts_with("kerchunk/") && file.ends_with("g/h/x/0")).unwrap();
+    let before = written(&folder.join(copied));
+    fs::rename(folder.join("raw.bin"), folder.join("data/raw.bin")).unwrap();
+    copy(&["--resume"]).ok();
+    assert_eq!(written(&folder.join("out.zarr/g/h/x/0")), before);
+    let done = zarr(args!["diff", &store, folder.join("out.zarr"), allowed(&folder)]);
+    done.ok();
+    // The copy needs the files no more.
+    let before = digest(zarr(args!["checksum", &store, allowed(&folder)]));
+    fs::remove_dir_all(folder.join("data")).unwrap();
+    assert_eq!(digest(zarr(args!["checksum", folder.join("out.zarr")])), before);
+}
+
+#[cfg(all(feature = "s3", feature = "http"))]
+#[test]
+fn references_on_a_web_server_cost_few_requests() {
+    let folder =
+        fixtures(&["kerchunk/", "icechunk/v2-virtual/", "icechunk/v1-virtual/", "icechunk/v2-split/"]);
+    let server = Bucket::new();
+    server.upload(folder.path(), "x");
+    let place = format!("--allow-references=file:///zarr-references/data/={}", server.web("x/data/"));
+    // The fewest requests: all chunks of these arrays lie together in their file.
+    let least: [(&str, &str, &[&str]); 6] = [
+        ("kerchunk/weather.json", "kerchunk:lat", &["weather.json", "weather.nc"]),
+        ("kerchunk/subchunk.json", "kerchunk:big", &["subchunk.json", "grid.h5"]),
+        ("kerchunk/weather.parq", "kerchunk:lat", &[".zmetadata", "refs.0.parq", "weather.nc"]),
+        ("icechunk/v2-virtual", "icechunk:raw", &["repo", "snapshots/", "manifests/", "raw.bin"]),
+        // There is no file `repo`.
+        (
+            "icechunk/v1-virtual",
+            "icechunk:raw",
+            &["repo", "refs/branch.main/ref.json", "snapshots/", "manifests/", "raw.bin"],
+        ),
+        // Each of six chunks is an object.
+        (
+            "icechunk/v2-split",
+            "icechunk:b",
+            &["repo", "snapshots/", "manifests/", "", "", "", "", "", "chunks/"],
+        ),
+    ];
+    for (inner, adapter, expected) in least {
+        let of =
+            |place: String, option: &str| args!["cat", "-f", "raw", format!("{place}|{adapter}"), option];
+        let own = zarr(of(url(&folder, inner), &allowed(&folder))).ok().out;
+        let (done, asked) = server.zarr(of(server.web(&format!("x/{inner}")), &place));
+        assert_eq!(done.ok().out, own, "{inner}");
+        assert_eq!(asked.len(), expected.len(), "{inner}: {asked:?}");
+        for ((method, target), part) in asked.iter().zip(expected) {
+            assert!(method == "GET" && target.contains(part), "{inner}: {part} is not in {target}");
+        }
     }
 }
