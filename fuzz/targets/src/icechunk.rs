@@ -6,7 +6,7 @@
 
 use zarr_store::{MemoryStore, Targets, zip::ZipStore};
 use zarr_store_icechunk::{IcechunkLimits, Ref, Repository};
-use zarr_traits::{Key, Prefix, Storage, block_on};
+use zarr_traits::{Key, Prefix, Storage, StoreResult, block_on};
 
 use crate::strangers::{self, ARCHIVE, put};
 
@@ -33,11 +33,28 @@ pub(crate) fn run(mut input: &[u8]) {
     let targets = Targets::none().serve("file:///zarr-references/data/", below).expect("a place");
     let mut limits = IcechunkLimits::default();
     (limits.file_bytes, limits.nodes, limits.listed_chunks) = (1 << 20, 1 << 12, 1 << 14);
+    limits.names = 1 << 8;
     let repository = Repository::new(&own, Prefix::root()).limits(limits);
+    let _ = block_on(hold(&repository));
     let Ok(store) = block_on(repository.open(&Ref::default(), targets)) else { return };
     let Ok(listed) = block_on(store.list_all(&Prefix::root())) else { return };
     assert!(listed.iter().all(|found| found.meta.size.is_some()), "a size is not known");
     strangers::check(&store, &listed, SECRET);
+}
+
+/// Reads what a repository holds.
+async fn hold(repository: &Repository) -> StoreResult<()> {
+    let contents = repository.contents().await?;
+    if let Ok(containers) = contents.virtual_chunk_containers().await {
+        assert!(containers.len() <= 1 << 8);
+    }
+    for names in [contents.branches().await, contents.tags().await].into_iter().flatten() {
+        assert!(names.len() <= 1 << 8);
+        for id in names.into_values() {
+            assert!(contents.ancestry(id, 10).await.map_or(0, |found| found.len()) <= 10);
+        }
+    }
+    Ok(())
 }
 
 /// Repositories that Icechunk wrote, with their files inflated.
@@ -45,7 +62,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let folder = Storage::from(MemoryStore::new());
     let name = Key::new("a.zip").expect("a key");
     block_on(folder.put(&name, ARCHIVE)).expect("memory takes every value");
-    ["v2-root-array", "v2-inline", "v2-virtual-compressed", "v2-virtual-named", "v1-expired"]
+    ["v2-root-array", "v2-inline", "v2-virtual-compressed", "v2-virtual-named", "v1-expired", "v1-virtual"]
         .map(|repository| {
             let root = Prefix::new(format!("icechunk/{repository}/")).expect("a prefix");
             let store = block_on(ZipStore::open(&folder, name.clone(), root)).expect("an archive");
