@@ -3,6 +3,7 @@
 
 #[path = "../../../conformance/references/cases.rs"]
 mod cases;
+mod conformance;
 mod fixtures;
 mod hostile;
 // Their files are compressed in different ways.
