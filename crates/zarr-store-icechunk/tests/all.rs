@@ -5,6 +5,7 @@ mod build;
 #[path = "../../../conformance/references/cases.rs"]
 mod cases;
 mod contents;
+mod contract;
 mod fixtures;
 mod hostile;
 mod requests;
