@@ -10,6 +10,7 @@ use crate::documents::Format;
 use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, Fill};
 use crate::json::{Object, Value, pointer};
+use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;
 use crate::names::{Role, changes_type, role};
 use crate::shapes::Shapes;
@@ -67,7 +68,8 @@ impl ArrayMeta {
     }
 
     /// Returns a builder for a new array like this one, in format 3: with its shape, chunks, shards, codecs, fill value,
-    /// names and attributes. Elements are of `data_type`, the [resolved](Self::resolve) data type of this array.
+    /// names and attributes. Elements are of `data_type`, the [resolved](Self::resolve) data type of this array. The
+    /// attribute with the names of dimensions in format 2 becomes `dimension_names`.
     ///
     /// ```
     /// use zarr_meta::{ArrayMeta, DataType, codecs};
@@ -116,7 +118,11 @@ impl ArrayBuilder {
         let mut builder = Self::new(document.shape().to_vec(), data_type)
             .fill(Fill::stored(document.fill_value().clone()))
             .storage_transformers(document.storage_transformers().iter().map(|one| one.restated(None)));
-        builder.attributes = Attributes::Stored(meta.attributes());
+        let mut attributes = meta.attributes();
+        if meta.names_are_an_attribute() {
+            attributes.remove(DIMENSIONS);
+        }
+        builder.attributes = Attributes::Stored(attributes);
         // Codecs of the array that the builder would refuse are permitted, and no others.
         builder.unusual = builder.check_usual(document.codecs()).is_err();
         if meta.format() == Format::V3 {

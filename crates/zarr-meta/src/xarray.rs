@@ -233,6 +233,11 @@ mod tests {
             let attributes = array.to_v3(false).unwrap().attributes();
             assert_eq!((attributes.contains(DIMENSIONS), attributes.contains("a")), (kept, true), "{names}");
             assert!(array.to_v3(true).unwrap().attributes().contains(DIMENSIONS));
+            assert_eq!(
+                array.to_builder(DataType::Float32).build().unwrap().attributes(),
+                attributes,
+                "{names}"
+            );
         }
     }
 }

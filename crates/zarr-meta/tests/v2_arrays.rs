@@ -3,7 +3,8 @@
 use crate::common;
 use zarr_meta::json::Value;
 use zarr_meta::{
-    ArrayMeta, Code, DATA_TYPES, Diagnostic, Ignore, Limits, MetaErrorKind, MetaResult, Registry, Strict,
+    ArrayMeta, Code, DATA_TYPES, DataType, Diagnostic, Ignore, Limits, MetaErrorKind, MetaResult, Registry,
+    Strict,
 };
 
 /// Returns an array of format 2 with members set, or deleted (`-` before the name).
@@ -137,6 +138,15 @@ fn the_model_has_the_same_meaning_in_format_3() {
     assert_eq!(converted.attributes().to_value().to_compact(), r#"{"m":NaN}"#, "rule H.9");
     assert_eq!(names(&converted).as_deref(), Some("yx"));
     assert!(meta.to_v3(true).unwrap().attributes().contains("_ARRAY_DIMENSIONS"));
+    let like = meta.to_builder(DataType::Int32).build().unwrap();
+    assert_eq!((like.attributes(), names(&like)), (converted.attributes(), Some("yx".to_owned())));
+
+    meta.edit_attributes(|a| a.set("_ARRAY_DIMENSIONS", "yx")).unwrap();
+    let like = meta.to_builder(DataType::Int32).build().unwrap();
+    assert!(
+        like.attributes().contains("_ARRAY_DIMENSIONS") && names(&like).is_none(),
+        "it is no list of names"
+    );
 }
 
 #[test]
