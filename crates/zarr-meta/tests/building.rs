@@ -9,8 +9,8 @@ use zarr_meta::v3::{Extension, GroupDocument};
 use zarr_meta::{
     ArrayBuilder, ArrayMeta, Code, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, Strict,
 };
-use zarr_traits::extension::{Context, Spec};
-use zarr_traits::{CodecResult, ExtensionType, Layout};
+use zarr_traits::extension::{Context, DataTypeEntry, Entry, Spec};
+use zarr_traits::{CodecResult, ExtensionType, Layout, Registry};
 
 fn builder() -> ArrayBuilder {
     ArrayMeta::builder([1000, 1000], DataType::Float32).chunks([100, 100])
@@ -440,4 +440,19 @@ fn units_without_a_byte_order_are_refused_when_metadata_is_built() {
             "{e}"
         );
     }
+}
+
+#[test]
+fn a_fill_value_of_another_size_than_the_elements_is_refused() {
+    let layout = Layout::Fixed { size: 3, unit: 1 };
+    let entry =
+        DataTypeEntry::new("acme.uint24", |_, _| Ok(Arc::new(Shaped(Layout::Fixed { size: 3, unit: 1 }))));
+    let registry = Registry::core().with(&[Entry::DataType(entry)]).unwrap();
+    let meta = ArrayMeta::builder([4], DataType::Extension(Arc::new(Shaped(layout)))).build().unwrap();
+    let e = meta.resolve(&registry, &Limits::default(), &mut Strict).unwrap_err();
+    assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::Invalid, "/fill_value"));
+    assert!(
+        format!("{e:#}").ends_with("the fill value has 6 bytes, an element of acme.uint24 has 3"),
+        "{e:#}"
+    );
 }

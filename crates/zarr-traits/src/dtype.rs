@@ -318,7 +318,8 @@ pub trait ExtensionType: Any + Debug + Send + Sync {
     }
 
     /// Returns the element for a `fill_value` of a document (for a type of variable length: its content). Elements are
-    /// shown to users with the inverse, [`fill_to_json`](Self::fill_to_json).
+    /// shown to users with the inverse, [`fill_to_json`](Self::fill_to_json). An element of a fixed size has exactly the bytes
+    /// of the [`layout`](Self::layout).
     ///
     /// # Errors
     /// If `value` is not a fill value of this type.

@@ -33,9 +33,20 @@ pub fn read(data_type: &DataType, value: &Value, sink: &mut dyn Sink) -> MetaRes
         DataType::Raw(size) => raw(*size as usize, value, sink),
         DataType::String => Ok(FillValue::from_bytes(value.to_text()?.as_bytes())),
         DataType::Bytes => bytes(value, sink),
-        DataType::Extension(extension) => extension.fill_from_json(value).map_err(|e| {
-            MetaError::invalid(format!("not a fill value of data type {data_type}")).with_source(e)
-        }),
+        DataType::Extension(extension) => {
+            let fill = extension.fill_from_json(value).map_err(|e| {
+                MetaError::invalid(format!("not a fill value of data type {data_type}")).with_source(e)
+            })?;
+            match data_type.size() {
+                Some(size) if size != fill.bytes().len() => {
+                    let found = fill.bytes().len();
+                    let message =
+                        format!("the fill value has {found} bytes, an element of {data_type} has {size}");
+                    Err(MetaError::invalid(message))
+                }
+                _ => Ok(fill),
+            }
+        }
         other => Err(MetaError::invalid(format!("data type {other} has no known fill values"))),
     }
 }
