@@ -1,5 +1,7 @@
 //! The suite finds each flaw of a store, and reports it under the right rule.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -125,6 +127,96 @@ impl Store for Listless {
 
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         if op.lists() { ready(op.unsupported()) } else { self.0.call(op) }
+    }
+}
+
+#[test]
+fn a_version_that_comes_back_after_a_delete_is_found() {
+    // The row id of SQLite without AUTOINCREMENT, and a counter in each object.
+    let row: Next = |objects, _| objects.values().map(|(_, version)| version + 1).max().unwrap_or(1);
+    let counter: Next = |objects, key| objects.get(key).map_or(1, |(_, version)| version + 1);
+    for next in [row, counter] {
+        let failures = check(|| Storage::from(Counted { objects: Mutex::default(), next })).unwrap_err();
+        let rules: Vec<_> = failures.as_slice().iter().map(|failure| failure.rule).collect();
+        assert_eq!(rules, ["9"], "{failures}");
+    }
+}
+
+#[test]
+fn a_version_may_be_a_digest_of_the_content() {
+    let digest: Next = |_, _| 0;
+    check(|| Storage::from(Counted { objects: Mutex::default(), next: digest })).unwrap();
+}
+
+type Objects = BTreeMap<Key, (Bytes, u64)>;
+
+/// Returns the version of the next content of a key; 0: the content is the version.
+type Next = fn(&Objects, &Key) -> u64;
+
+/// A store that chooses versions in its own way, and is otherwise correct.
+#[derive(Debug)]
+struct Counted {
+    objects: Mutex<Objects>,
+    next: Next,
+}
+
+impl Store for Counted {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::inline()
+    }
+
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        let objects = &mut *self.objects.lock().unwrap();
+        let version = |(value, number): &(Bytes, u64)| match number {
+            0 => Version::new(&value[..]),
+            _ => Version::new(&number.to_be_bytes()[..]),
+        };
+        let is = |now: Option<&(Bytes, u64)>, wanted: &Version| now.map(version).as_ref() == Some(wanted);
+        ready(match op {
+            Op::Read(read) => match objects.get(read.key) {
+                Some(object) => read.answer(&object.0, Some(version(object))),
+                None => Ok(Answer::Read(None)),
+            },
+            Op::Head(head) => Ok(Answer::Head(
+                objects
+                    .get(head.key)
+                    .map(|object| ObjectMeta::new(object.0.len() as u64, Some(version(object)))),
+            )),
+            Op::List(list) => Ok(list.answer(objects.keys())),
+            Op::ListDir(list) => list.answer(objects.keys()),
+            Op::Put(put) => {
+                let now = objects.get(put.key);
+                let holds = match put.mode {
+                    PutMode::Create => now.is_none(),
+                    PutMode::IfUnchanged(wanted) => is(now, wanted),
+                    _ => true,
+                };
+                Ok(Answer::Write(if holds {
+                    let object = (Bytes::from(put.parts.concat()), (self.next)(objects, put.key));
+                    let version = version(&object);
+                    objects.insert(put.key.clone(), object);
+                    Outcome::Done(Some(version))
+                } else {
+                    Outcome::Conflict
+                }))
+            }
+            Op::Delete(delete) => {
+                let now = objects.get(delete.key);
+                let holds = now.is_none() || delete.version.is_none_or(|wanted| is(now, wanted));
+                Ok(Answer::Write(if holds {
+                    objects.remove(delete.key);
+                    Outcome::Done(None)
+                } else {
+                    Outcome::Conflict
+                }))
+            }
+            Op::DeletePrefix(prefix) => {
+                objects.retain(|key, _| prefix.strip(key).is_none());
+                Ok(Answer::Done)
+            }
+            Op::Sync => Ok(Answer::Done),
+            op => op.unsupported(),
+        })
     }
 }
 

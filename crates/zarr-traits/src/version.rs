@@ -21,7 +21,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Builds a version from a token, which differs for every version of the same object.
+    /// Builds a version from a token, which differs for every content of the same key, also after a delete.
     pub fn new(token: impl Into<Arc<[u8]>>) -> Self {
         Self { token: token.into(), pin: None, etag: None, modified: None, young: false }
     }

@@ -65,6 +65,7 @@ const ODD: &[Rule<Subject>] = &[Rule::new("E.t8", "any legal key can be read", k
 const WRITING: &[Rule<Subject>] = &[
     Rule::new("7", "all ranges of one call are of one version", atomic::one_version),
     Rule::new("8", "a pinned read is of that version, or Changed", version::pinned),
+    Rule::new("9", "a version is not used again for other content", version::unique),
     Rule::new("10", "put is atomic", atomic::put),
     Rule::new("11", "a conflict is definite", conditional::conflict),
     Rule::new("12", "deleting an absent key succeeds", write::delete),

@@ -2,7 +2,10 @@
 
 use std::thread;
 
-use zarr_traits::{ByteRange, StoreErrorKind, store::ReadVersion};
+use zarr_traits::{
+    ByteRange, StoreErrorKind, Version,
+    store::{Outcome, PutMode, ReadVersion},
+};
 
 use super::atomic::{ROUNDS, stop_when_done};
 use super::subject::{ENOUGH, SMALL, Subject, span};
@@ -48,6 +51,47 @@ pub(super) fn pinned(store: &Subject) -> Check {
         serves(store, name, &ReadVersion::Pinned(&second), Some(b"another value"), true)?;
     }
     raced(store)
+}
+
+/// Puts and deletes an object several times, the last time with its first value. No version of other content comes back.
+pub(super) fn unique(store: &Subject) -> Check {
+    let name = "a/again";
+    let mut earlier: Vec<(Version, &'static str)> = Vec::new();
+    for values in [&["value 1"][..], &["value 2"], &["value 3", "value 4"], &["value 5", "value 1"]] {
+        for value in values {
+            store.put(name, *value)?;
+            let Some(version) = store.version(name)? else {
+                return Ok(());
+            };
+            for (old, content) in &earlier {
+                if *old == version {
+                    ensure!(
+                        content == value,
+                        "{value:?} has the version that {content:?} had before a delete"
+                    );
+                } else {
+                    replaced(store, name, old, content, value)?;
+                }
+            }
+            earlier.push((version, value));
+        }
+        let _ = store.delete(name, None)?;
+    }
+    Ok(())
+}
+
+/// Checks that the version `old`, of the content `was`, is refused after the object has been deleted and put again.
+fn replaced(store: &Subject, name: &str, old: &Version, was: &str, now: &str) -> Check {
+    serves(store, name, &ReadVersion::Pinned(old), Some(was.as_bytes()), true)?;
+    if store.storage.capabilities().put_if {
+        let outcome = store.put_if(name, "lost", PutMode::IfUnchanged(old))?;
+        ensure!(outcome == Outcome::Conflict, "IfUnchanged with a version before a delete gave {outcome:?}");
+    }
+    if store.storage.capabilities().delete_if {
+        let outcome = store.delete(name, Some(old))?;
+        ensure!(outcome == Outcome::Conflict, "a delete of a version before a delete gave {outcome:?}");
+    }
+    store.holds(name, Some(now.as_bytes()))
 }
 
 /// Checks that a read returns this value. If the object has changed, the read may also be refused, or find it absent.

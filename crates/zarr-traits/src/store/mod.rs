@@ -14,8 +14,10 @@
 //! 7. All ranges of one read come from one version of the object.
 //! 8. [`ReadVersion::Pinned`]: the bytes come from exactly that version, or the error is of kind
 //!    [`Changed`](crate::StoreErrorKind::Changed).
-//! 9. A store without versions reports none. Readers then rely on checksums. A version says the entity tag and the time of
-//!    the last change of the object, if the store knows them.
+//! 9. A store without versions reports none. Readers then rely on checksums. While a caller holds a version, the store
+//!    gives no equal version to other content of the key, also not after a delete. A store that counts its puts uses one
+//!    counter for all keys. Equal content may have an equal version, such as an entity tag that is a digest. A version says
+//!    the entity tag and the time of the last change of the object, if the store knows them.
 //! 10. A put is atomic, also across a crash: a reader sees the old value or the new value, whole.
 //! 11. [`Outcome::Conflict`] is definite: this call changed nothing. A write that may have been applied is an error of
 //!     kind [`Uncertain`](crate::StoreErrorKind::Uncertain).
@@ -116,7 +118,9 @@
 //! # Ok::<(), StoreError>(())
 //! ```
 //!
-//! A database does the same in a transaction: it compares the version, and stores the value with the next one.
+//! A database does the same in a transaction: it compares the version, and stores the value with the next one. The next
+//! version comes from a counter that no delete turns back: a sequence, or `AUTOINCREMENT` in SQLite. Without that word SQLite
+//! gives the row id of a deleted row again, and an update by `IfUnchanged` is lost.
 
 mod answer;
 mod buffer;
