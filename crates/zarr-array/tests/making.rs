@@ -4,7 +4,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::{Extension, sharding::Sharding};
 use zarr_array::{
-    ArrayMeta, DataType, NdVec, Storage, WriteElement, codecs, data_type_of, data_types, standard,
+    ArrayErrorKind, ArrayMeta, CreateOptions, DataType, NdVec, Storage, WriteElement, codecs, data_type_of,
+    data_types, standard,
 };
 use zarr_store::MemoryStore;
 
@@ -136,5 +137,21 @@ fn extension_types_are_named_by_functions() {
         data_types::structure([("a", DataType::String)]),
     ] {
         assert!(refused.is_err(), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_path_that_leads_outside_is_named() {
+    let (storage, registry) = (Storage::from(MemoryStore::new()), standard());
+    let meta = ArrayMeta::builder([4], DataType::UInt8).build().unwrap();
+    let expected = "array \"../a\": a segment of the key is \".\" or \"..\"";
+    let checked = Array::check_new(&storage, "../a", &meta, &registry, &CreateOptions::new());
+    assert_eq!(checked.map_err(|e| format!("{e:#}")), Err(expected.to_owned()));
+    for e in [
+        Array::open(storage.clone(), "../a", &registry).unwrap_err(),
+        Array::create(storage, "../a", meta, &registry).unwrap_err(),
+    ] {
+        assert_eq!((e.kind(), format!("{e:#}")), (ArrayErrorKind::InvalidArgument, expected.to_owned()));
+        assert_eq!(e.array(), Some("../a"));
     }
 }

@@ -12,7 +12,7 @@ use zarr_array::traits::{Key, Limits, Prefix, StoreErrorKind};
 use zarr_array::{ArrayErrorKind, ConsolidatedPolicy, ExistingNode, Format, Storage};
 
 use crate::erase::{EraseOptions, erase};
-use crate::error::{HierarchyError, HierarchyResult};
+use crate::error::{HierarchyError, HierarchyResult, prefix_of};
 use crate::group::Group;
 use crate::objects::{Moved, Transfer, TransferError, whole};
 use crate::overlap::{is_same_store, overlap};
@@ -95,7 +95,7 @@ pub async fn copy(
     options: &CopyOptions,
 ) -> HierarchyResult<CopyReport> {
     let (from, to) = (storage.into(), to.into());
-    let (source, target) = (Prefix::of_node(path)?, Prefix::of_node(to_path)?);
+    let (source, target) = (prefix_of(&from, path)?, prefix_of(&to, to_path)?);
     copy_at(&from, &source, &to, &target, options).await
 }
 

@@ -4,7 +4,7 @@ use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{Array, ArrayErrorKind, CreateOptions, ExistingNode, Format, Registry, Storage, node};
 
-use crate::error::{HierarchyError, HierarchyResult};
+use crate::error::{HierarchyError, HierarchyResult, prefix_of};
 use crate::group::{Group, Shared};
 use crate::options::GroupOptions;
 
@@ -83,7 +83,8 @@ impl Group {
         registry: &Registry,
         options: &GroupOptions,
     ) -> HierarchyResult<Self> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let storage = storage.into();
+        let prefix = prefix_of(&storage, path)?;
         let meta = options.create_at(&storage, &prefix, meta, options.existing).await?;
         let shared = Shared::new(storage, registry, options);
         Ok(Self::at(&shared.into(), &prefix, meta, Vec::new()))

@@ -4,7 +4,7 @@ use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
 use zarr_array::{ConsolidatedPolicy, Storage};
 
-use crate::error::{HierarchyError, HierarchyResult};
+use crate::error::{HierarchyError, HierarchyResult, prefix_of};
 use crate::group::Group;
 
 /// The options for erasing a node.
@@ -43,7 +43,8 @@ impl EraseOptions {
 /// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) for the root, unless the options allow it.
 /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) if the store is read-only. Errors of the store.
 pub async fn erase(storage: impl Into<Storage>, path: &str, options: &EraseOptions) -> HierarchyResult<()> {
-    erase_at(&storage.into(), &Prefix::of_node(path)?, options).await
+    let storage = storage.into();
+    erase_at(&storage, &prefix_of(&storage, path)?, options).await
 }
 
 async fn erase_at(storage: &Storage, prefix: &Prefix, options: &EraseOptions) -> HierarchyResult<()> {

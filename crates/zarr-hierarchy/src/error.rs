@@ -5,7 +5,7 @@ use std::fmt;
 
 use zarr_array::meta::MetaError;
 use zarr_array::meta::json::JsonError;
-use zarr_array::traits::{Storage, StoreError};
+use zarr_array::traits::{Prefix, Storage, StoreError};
 use zarr_array::{ArrayError, ArrayErrorKind};
 
 /// An error of an operation on a hierarchy, with its node. The kinds are those of arrays.
@@ -64,6 +64,15 @@ impl HierarchyError {
     pub fn array_error(&self) -> &ArrayError {
         &self.error
     }
+}
+
+/// Returns the prefix of the node at `path`.
+pub(crate) fn prefix_of(storage: &Storage, path: &str) -> HierarchyResult<Prefix> {
+    Prefix::of_node(path).map_err(|mut e| {
+        // The place names the path already.
+        let _ = e.take_key();
+        HierarchyError::from(e).at(storage, path)
+    })
 }
 
 impl From<ArrayError> for HierarchyError {

@@ -11,7 +11,7 @@ use zarr_array::{Array, Diagnostic, Format, Located, OpenOptions, Registry, Stor
 use zarr_engine::Gate;
 use zarr_store::Consolidated;
 
-use crate::error::{HierarchyError, HierarchyResult};
+use crate::error::{HierarchyError, HierarchyResult, prefix_of};
 use crate::handle::common_methods;
 use crate::options::GroupOptions;
 
@@ -93,7 +93,8 @@ impl Group {
         registry: &Registry,
         options: &GroupOptions,
     ) -> HierarchyResult<Self> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let storage = storage.into();
+        let prefix = prefix_of(&storage, path)?;
         let implicit = options.format.unwrap_or(Format::V3);
         let opened = options.read_at(storage.clone(), &prefix, registry, options.format, implicit).await;
         opened.map_err(|e| e.at(&storage, &prefix.node_path()))
@@ -122,10 +123,11 @@ impl Group {
 
     /// Returns the prefix of the node at a path relative to this group. The empty path is the group itself.
     pub(crate) fn below(&self, path: &str) -> HierarchyResult<Prefix> {
-        match normalize(path)?.as_str() {
+        let below = || match normalize(path)?.as_str() {
             "/" => Ok(self.prefix.clone()),
-            path => Ok(self.prefix.child(&path[1..])?),
-        }
+            path => HierarchyResult::Ok(self.prefix.child(&path[1..])?),
+        };
+        below().map_err(|e| e.at(self.storage(), &self.path()))
     }
 
     /// Whether there is a node at a path.

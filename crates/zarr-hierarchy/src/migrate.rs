@@ -24,10 +24,9 @@ mod remove;
 mod steps;
 mod survey;
 
-use zarr_array::traits::Prefix;
 use zarr_array::{Format, Limits, Storage};
 
-use crate::error::HierarchyResult;
+use crate::error::{HierarchyResult, prefix_of};
 
 pub use plan::{MigrationPlan, MigrationState, PlannedNode};
 pub use remove::RemoveOptions;
@@ -150,7 +149,8 @@ impl MigrateOptions {
     /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) if the store cannot list; errors of the store. Errors
     /// of single nodes are in the plan.
     pub async fn plan(&self, storage: impl Into<Storage>, path: &str) -> HierarchyResult<MigrationPlan> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let storage = storage.into();
+        let prefix = prefix_of(&storage, path)?;
         let planned = plan::migration(self, &storage, &prefix, None).await;
         planned.map_err(|e| e.at(&storage, &prefix.node_path()))
     }
@@ -167,8 +167,11 @@ impl MigrateOptions {
         to: impl Into<Storage>,
         to_path: &str,
     ) -> HierarchyResult<MigrationPlan> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        let to = (to.into(), Prefix::of_node(to_path)?);
+        let storage = storage.into();
+        let prefix = prefix_of(&storage, path)?;
+        let to = to.into();
+        let to_prefix = prefix_of(&to, to_path)?;
+        let to = (to, to_prefix);
         let planned = plan::migration(self, &storage, &prefix, Some(to)).await;
         planned.map_err(|e| e.at(&storage, &prefix.node_path()))
     }

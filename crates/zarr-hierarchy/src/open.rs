@@ -7,7 +7,7 @@ use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node
 use zarr_store::{Consolidated, KnownDocuments};
 
 use crate::child::Node;
-use crate::error::{HierarchyError, HierarchyResult};
+use crate::error::{HierarchyError, HierarchyResult, prefix_of};
 use crate::group::{Group, Shared};
 use crate::options::{GroupOptions, ImplicitGroups, UseConsolidated};
 
@@ -34,7 +34,8 @@ impl Node {
         registry: &Registry,
         options: &GroupOptions,
     ) -> HierarchyResult<Self> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let storage = storage.into();
+        let prefix = prefix_of(&storage, path)?;
         let opened = options.read_node(storage.clone(), &prefix, registry).await;
         opened.map_err(|e| e.at(&storage, &prefix.node_path()))
     }

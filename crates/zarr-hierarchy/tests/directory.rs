@@ -2,9 +2,9 @@
 
 use crate::common::{array_meta, names, open, open_with, store};
 use std::fs;
-use zarr_hierarchy::blocking::{Group, copy};
-use zarr_hierarchy::zarr_array::{Storage, standard};
-use zarr_hierarchy::{CopyOptions, ExistingNode, GroupOptions, HierarchyErrorKind as Kind};
+use zarr_hierarchy::blocking::{Group, copy, erase};
+use zarr_hierarchy::zarr_array::{Storage, blocking::Array, standard};
+use zarr_hierarchy::{CopyOptions, EraseOptions, ExistingNode, GroupOptions, HierarchyErrorKind as Kind};
 use zarr_store_fs::FsStore;
 
 #[test]
@@ -64,4 +64,26 @@ fn separate_handles_keep_consolidated_metadata_up_to_date() {
     let root = open_with(&handle(), GroupOptions::new());
     assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
     assert_eq!(root.walk().count(), 2 + 20);
+}
+
+#[test]
+fn a_path_that_leads_outside_is_named_with_its_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Storage::from(FsStore::open(folder.path()).unwrap());
+    let root = Group::create(storage.clone(), "/", &standard()).unwrap();
+    let (place, why) = (folder.path().display(), "a segment of the key is \".\" or \"..\"");
+    let copied = copy(storage.clone(), "../t2m", storage.clone(), "b", &CopyOptions::new());
+    for e in [
+        Group::open(storage.clone(), "../t2m", &standard()).unwrap_err(),
+        Group::create(storage.clone(), "../t2m", &standard()).unwrap_err(),
+        erase(storage.clone(), "../t2m", &EraseOptions::new()).unwrap_err(),
+        copied.unwrap_err(),
+    ] {
+        assert_eq!(format!("{e:#}"), format!("node \"../t2m\" of {place}: {why}"));
+        assert_eq!(e.kind(), Kind::InvalidArgument);
+    }
+    let e = Array::open(storage, "../t2m", &standard()).unwrap_err();
+    assert_eq!(format!("{e:#}"), format!("array \"../t2m\" of {place}: {why}"));
+    let e = format!("{:#}", root.array("../t2m").unwrap_err());
+    assert!(e.starts_with(&format!("node \"/\" of {place}: expected a path")) && e.contains("../t2m"), "{e}");
 }

@@ -89,7 +89,7 @@ impl CreateOptions {
         meta: &ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<Array> {
-        let prefix = Prefix::of_node(path)?;
+        let prefix = node::prefix_of(storage, path)?;
         let path = prefix.node_path();
         self.resolve(storage, prefix, meta.clone(), registry).map_err(|e| e.in_array(&path, storage))
     }
@@ -190,7 +190,9 @@ impl Array {
         registry: &Registry,
         options: &CreateOptions,
     ) -> ArrayResult<Self> {
-        options.make(storage.into(), Prefix::of_node(path)?, meta, registry).await
+        let storage = storage.into();
+        let prefix = node::prefix_of(&storage, path)?;
+        options.make(storage, prefix, meta, registry).await
     }
 
     /// Checks whether the metadata of an array can be stored at `path`, as [`create_with`](Self::create_with) does before it

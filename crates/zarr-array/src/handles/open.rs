@@ -211,7 +211,9 @@ impl Array {
         registry: &Registry,
         options: &OpenOptions,
     ) -> ArrayResult<Self> {
-        options.read_at(storage.into(), Prefix::of_node(path)?, registry).await
+        let storage = storage.into();
+        let prefix = node::prefix_of(&storage, path)?;
+        options.read_at(storage, prefix, registry).await
     }
 
     /// Opens the array that a URL names, in the format that the URL asks for, if any.

@@ -41,6 +41,15 @@ pub struct Writing {
     pub consolidated: ConsolidatedPolicy,
 }
 
+/// Returns the prefix of the array at `path`.
+pub(crate) fn prefix_of(storage: &Storage, path: &str) -> ArrayResult<Prefix> {
+    Prefix::of_node(path).map_err(|mut e| {
+        // The place names the path already.
+        let _ = e.take_key();
+        ArrayError::from(e).in_array(path, storage)
+    })
+}
+
 /// Reads the documents of the node at `prefix`, in the order of [`Documents::steps`]: one request for `zarr.json`; if
 /// it does not exist, the documents of format 2 at once.
 ///

@@ -8,7 +8,7 @@ use super::plan::{MigrationPlan, MigrationState, PlannedNode};
 use super::steps::Stages;
 use super::survey::{Place, survey};
 use crate::child::NodeKind;
-use crate::error::{HierarchyError, HierarchyResult};
+use crate::error::{HierarchyError, HierarchyResult, prefix_of};
 
 /// The options for removing the metadata of one format from a hierarchy.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +58,8 @@ impl RemoveOptions {
         path: &str,
         format: Format,
     ) -> HierarchyResult<MigrationPlan> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let storage = storage.into();
+        let prefix = prefix_of(&storage, path)?;
         let planned = self.plan_at(storage.clone(), &prefix, format).await;
         planned.map_err(|e| e.at(&storage, &prefix.node_path()))
     }
