@@ -357,3 +357,54 @@ fn chunks_are_stored_and_found_under_third_party_keys() {
     assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension);
     assert!(format!("{e:#}").contains("unknown chunk key encoding \"test.dashes\""), "{e:#}");
 }
+
+/// A key encoding that breaks one rule.
+#[derive(Debug, Clone, Copy)]
+enum Broken {
+    Collides,
+    IsDocument,
+    LosesDimensions,
+    LeadsOutside,
+}
+
+impl KeyEncoding for Broken {
+    fn encode(&self, index: &[u64], out: &mut String) {
+        match self {
+            Self::Collides => out.push_str(&format!("c/{}", index.iter().sum::<u64>() % 2)),
+            Self::IsDocument if index.iter().all(|i| *i == 0) => out.push_str("first/zarr.json"),
+            Self::LeadsOutside => out.push_str(&format!("../{index:?}")),
+            _ => Dashes.encode(index, out),
+        }
+    }
+
+    fn decode(&self, key: &str, rank: usize) -> Option<Dims> {
+        match self {
+            Self::LosesDimensions => Dashes.decode(key, rank).map(|index| index[..1].into()),
+            _ => Dashes.decode(key, rank),
+        }
+    }
+}
+
+#[test]
+fn a_new_array_refuses_a_key_encoding_that_breaks_the_rules() {
+    for (broken, said) in [
+        (Broken::Collides, r#"chunks [0, 0] and [1, 1] have the same key "c/0""#),
+        (Broken::IsDocument, r#"chunk [0, 0] has the key "first/zarr.json", the name of a document"#),
+        (Broken::LosesDimensions, r#"chunk [0, 0] has the key "chunk-0-0.bin", which is decoded to [0]"#),
+        (Broken::LeadsOutside, r#"chunk [0, 0]: key "../[0, 0]": a segment of the key is "." or "..""#),
+    ] {
+        let entry = KeyEncodingEntry::shared("test.broken", Arc::new(move |_, _| Ok(Arc::new(broken))));
+        let registry = standard().with(&[Entry::KeyEncoding(entry)]).unwrap();
+        let meta = |shape: [u64; 2]| {
+            let encoding = Extension::new("test.broken");
+            let builder = ArrayMeta::builder(shape, DataType::UInt8).chunks([2, 3]);
+            builder.chunk_key_encoding(encoding).build().unwrap()
+        };
+        let storage = Storage::from(MemoryStore::new());
+        let e = Array::create(storage.clone(), "/a", meta([4, 6]), &registry).unwrap_err();
+        let said = format!(r#"array "/a": chunk key encoding "test.broken": {said}"#);
+        assert_eq!((e.kind(), format!("{e:#}")), (ArrayErrorKind::InvalidArgument, said));
+        assert!(Array::open(storage.clone(), "/a", &registry).is_err(), "nothing is written");
+        Array::create(storage, "/a", meta([0, 6]), &registry).unwrap(); // no chunk, no key
+    }
+}

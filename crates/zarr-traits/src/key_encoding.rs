@@ -6,6 +6,16 @@ use zarr_strided::Dims;
 
 /// Converts the grid index of a chunk to its key, relative to the array, and back.
 ///
+/// The rules, of which the creation of an array checks the first and the last chunk:
+///
+/// 1. Different indexes have different keys. Two chunks with one key overwrite each other.
+/// 2. A key is legal in a [`Key`](crate::Key), and its last segment is never the name of a document, such as `zarr.json` or
+///    `.zarray`.
+/// 3. [`decode`](Self::decode) of the key of an index returns this index. Listings find chunks by it. So a hash alone is not
+///    a key; it can stand before the index.
+/// 4. `decode` returns `None` for every text that is not the key of an index.
+/// 5. A key is no folder of another key: not `c` and `c/0`.
+///
 /// An encoding that puts a digit before the key, so that neighbouring chunks are in 16 folders:
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! Creating: writes the documents of missing parent groups, then those of the array.
 
-use zarr_meta::{ArrayMeta, Diagnostic, NodeMeta};
-use zarr_traits::{BoxFuture, Limits, Prefix, Registry, Storage};
+use zarr_meta::{ArrayMeta, Diagnostic, NodeMeta, is_document};
+use zarr_traits::{BoxFuture, Key, Limits, Prefix, Registry, Storage};
 
 use crate::element::{WriteElement, data_type_of};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -105,6 +105,7 @@ impl CreateOptions {
         let mut advice: Vec<Diagnostic> = Vec::new();
         meta.lint(&mut advice)?;
         let array = self.opening().resolve(storage.clone(), prefix, meta, registry, advice)?;
+        check_keys(&array)?;
         match array.codecs().skipped().first() {
             None => Ok(array),
             Some(skipped) => {
@@ -150,6 +151,42 @@ impl CreateOptions {
         };
         Box::pin(async move { made.await.map_err(|e: ArrayError| e.in_array(&path, &at)) })
     }
+}
+
+/// Checks the keys of the first and the last chunk, as far as that finds a key encoding that breaks the rules of
+/// [`KeyEncoding`](zarr_traits::KeyEncoding).
+fn check_keys(array: &Array) -> ArrayResult<()> {
+    let (keys, counts) = (&array.core.keys, array.chunk_counts());
+    if counts.contains(&0) {
+        return Ok(());
+    }
+    let name = array.meta.document().chunk_key_encoding().name().to_owned();
+    let broken = |what: String| Err(ArrayError::invalid(format!("chunk key encoding {name:?}: {what}")));
+    let key = |index: &[u64]| {
+        let mut key = String::new();
+        keys.encode(index, &mut key);
+        key
+    };
+    let first = vec![0; counts.len()];
+    let last: Vec<u64> = counts.iter().map(|count| count - 1).collect();
+    if first != last && key(&first) == key(&last) {
+        return broken(format!("chunks {first:?} and {last:?} have the same key {:?}", key(&first)));
+    }
+    for index in [&first, &last] {
+        let key = key(index);
+        if let Err(e) = Key::new(&*key) {
+            return broken(format!("chunk {index:?}: {e:#}"));
+        }
+        if key.rsplit('/').next().is_some_and(is_document) {
+            return broken(format!("chunk {index:?} has the key {key:?}, the name of a document"));
+        }
+        let decoded = keys.decode(&key, index.len());
+        if decoded.as_deref() != Some(index) {
+            let decoded = decoded.map_or("no index".to_owned(), |index| format!("{:?}", &index[..]));
+            return broken(format!("chunk {index:?} has the key {key:?}, which is decoded to {decoded}"));
+        }
+    }
+    Ok(())
 }
 
 impl Array {
