@@ -7,9 +7,11 @@ use std::sync::Arc;
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::strided::Plain;
 use zarr_array::{Element, Located, NdVec, Registry, Storage, block_on};
-use zarr_hierarchy::{Group, blocking};
 use zarr_meta::ArrayMeta;
 use zarr_meta::json::Object;
+
+/// The group of programs without async. [`zarr_xarray::Group`](crate::Group) is the async one.
+pub use zarr_hierarchy::blocking::Group;
 
 use crate::append::Append;
 use crate::conventions::{DecodeOptions, Decoding};
@@ -30,8 +32,8 @@ use crate::times::{Spans, Times};
 /// This is [`zarr_xarray::Dataset`](crate::Dataset) for programs without async.
 ///
 /// ```
-/// # use zarr_xarray::{Labels, XarrayResult, blocking::Dataset};
-/// # fn example(group: zarr_hierarchy::blocking::Group) -> XarrayResult<()> {
+/// # use zarr_xarray::{Labels, XarrayResult, blocking::{Dataset, Group}};
+/// # fn example(group: Group) -> XarrayResult<()> {
 /// let dataset = Dataset::open(group)?;
 /// let january = dataset.sel([("time", Labels::from("2020-01")), ("lat", Labels::nearest(41.3))])?;
 /// let t2m = january.variable("t2m")?.read::<f64>()?;
@@ -49,7 +51,7 @@ impl Dataset {
     /// # Errors
     /// As [`zarr_xarray::Dataset::open`](crate::Dataset::open).
     #[doc(alias = "open_dataset")]
-    pub fn open(group: blocking::Group) -> XarrayResult<Self> {
+    pub fn open(group: Group) -> XarrayResult<Self> {
         block_on(crate::Dataset::open(group.into_async())).map(Self::from)
     }
 
@@ -66,7 +68,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`zarr_xarray::Dataset::open`](crate::Dataset::open).
-    pub fn open_with(group: blocking::Group, options: &DecodeOptions) -> XarrayResult<Self> {
+    pub fn open_with(group: Group, options: &DecodeOptions) -> XarrayResult<Self> {
         block_on(crate::Dataset::open_with(group.into_async(), options)).map(Self::from)
     }
 
@@ -292,7 +294,7 @@ impl DataTree {
     ///
     /// # Errors
     /// As [`zarr_xarray::DataTree::open`](crate::DataTree::open).
-    pub fn open(group: blocking::Group) -> XarrayResult<Self> {
+    pub fn open(group: Group) -> XarrayResult<Self> {
         block_on(crate::DataTree::open(group.into_async())).map(Self)
     }
 
@@ -309,7 +311,7 @@ impl DataTree {
     ///
     /// # Errors
     /// As [`zarr_xarray::DataTree::open`](crate::DataTree::open).
-    pub fn open_with(group: blocking::Group, options: &DecodeOptions) -> XarrayResult<Self> {
+    pub fn open_with(group: Group, options: &DecodeOptions) -> XarrayResult<Self> {
         block_on(crate::DataTree::open_with(group.into_async(), options)).map(Self)
     }
 

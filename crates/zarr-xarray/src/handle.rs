@@ -5,7 +5,7 @@
 macro_rules! dataset_methods {
     () => {
         /// The group of the dataset.
-        pub fn group(&self) -> &Group {
+        pub fn group(&self) -> &zarr_hierarchy::Group {
             &self.inner().shared.group
         }
 

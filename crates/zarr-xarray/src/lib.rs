@@ -90,5 +90,7 @@ pub use variable::Variable;
 pub use writers::writers_are_apart;
 #[cfg(feature = "ndarray")]
 pub use zarr_array::ndarray;
-pub use zarr_hierarchy::{self, Group, zarr_array};
+/// The async group. [`blocking::Group`] is that of programs without async.
+pub use zarr_hierarchy::Group;
+pub use zarr_hierarchy::{self, zarr_array};
 pub use zarr_meta::{Format, Severity};

@@ -39,7 +39,14 @@ pub(crate) fn with_missing(of: NumberType) -> NumberType {
     }
 }
 
-/// A number as an attribute spells it.
+/// A number as an attribute spells it. Integers and floats of Rust convert to it:
+///
+/// ```
+/// use zarr_xarray::{Encoding, NumberType, Scalar};
+///
+/// let packed = Encoding::new().data_type(NumberType::Int16).scale(0.1).missing(-1_i16);
+/// assert_eq!([Scalar::from(7_u64), Scalar::from(0.5_f32)], [Scalar::Integer(7), Scalar::Float(0.5)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Scalar {
@@ -51,17 +58,19 @@ pub enum Scalar {
     Complex(f64, f64),
 }
 
-impl From<i64> for Scalar {
-    fn from(integer: i64) -> Self {
-        Self::Integer(integer.into())
-    }
+/// Converts types of numbers exactly, through a wider type.
+macro_rules! from {
+    ($variant:ident: $($number:ty),*) => {
+        $(impl From<$number> for Scalar {
+            fn from(number: $number) -> Self {
+                Self::$variant(number.into())
+            }
+        })*
+    };
 }
 
-impl From<f64> for Scalar {
-    fn from(float: f64) -> Self {
-        Self::Float(float)
-    }
-}
+from!(Integer: i8, i16, i32, i64, u8, u16, u32, u64);
+from!(Float: f32, f64);
 
 impl std::fmt::Display for Scalar {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
