@@ -1,7 +1,7 @@
 //! Code shared by the services with buckets.
 
 use object_store::RetryConfig;
-use zarr_store::{redacted, scheme_of};
+use zarr_store::{has_query, redacted, scheme_of};
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
 use crate::cloud::Place;
@@ -10,10 +10,16 @@ impl<'a> Place<'a> {
     /// Parses `scheme://container/prefix`. Keys in such URLs are not percent-encoded.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] if there is no container, or if credentials stand there: they would be sent
-    /// as a part of the path.
+    /// [`StoreErrorKind::InvalidArgument`] if there is no container, or if the URL has credentials or a query: they would be
+    /// sent as a part of the path.
     pub(crate) fn parse(url: &'a str) -> StoreResult<Self> {
         let wrong = |message| Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
+        if has_query(url) {
+            return wrong(format!(
+                "{:?} has a query, and a URL of a bucket takes none; pass credentials in the environment",
+                redacted(url)
+            ));
+        }
         let rest = scheme_of(url).map_or(url, |scheme| &url[scheme.len() + 3..]);
         let (container, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         if container.is_empty() {

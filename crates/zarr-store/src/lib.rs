@@ -34,5 +34,5 @@ pub use scheme::SCHEMES;
 pub use targets::{Target, Targets};
 pub use trace::{Trace, TracedRequest, Underway};
 pub use traced::Traced;
-pub use url::{PathEncoding, percent_decoded, redacted, scheme_of, split_adapters};
+pub use url::{PathEncoding, has_query, percent_decoded, redacted, scheme_of, split_adapters};
 pub use zarr_traits::Located;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::access::Access;
 use crate::targets::{Opener, Targets};
-use crate::url::{PathEncoding, percent_decoded, redacted, scheme_of, split_adapters};
+use crate::url::{PathEncoding, has_query, percent_decoded, redacted, scheme_of, split_adapters};
 use zarr_traits::{BoxFuture, Key, Located, Storage, StoreError, StoreErrorKind, StoreResult};
 
 /// A scheme of URLs, and what opens its stores.
@@ -313,6 +313,9 @@ fn split_object(root: &str, paths: PathEncoding) -> StoreResult<(String, Key)> {
             None => (".".to_owned(), Key::new(root)?),
         });
     };
+    if paths == PathEncoding::Plain && has_query(root) {
+        return Err(wrong("the URL has a query, and stores with this scheme take none"));
+    }
     let (url, query) =
         root.split_at(root.find('?').filter(|_| paths == PathEncoding::Percent).unwrap_or(root.len()));
     let Some((_, path)) = url[scheme.len() + "://".len()..].split_once('/') else {
@@ -445,9 +448,12 @@ mod tests {
             "https://h/a%2Fb",
             "file:///a#b",
             "s3://b/d//x",
+            "s3://b/d/x.zip?token=secret",
         ] {
-            let e = block_on(Schemes::new(&[TABLE]).open(&format!("{text}|zip:"), &Access::new()));
-            assert_eq!(e.unwrap_err().kind(), StoreErrorKind::InvalidArgument, "{text}");
+            let e =
+                block_on(Schemes::new(&[TABLE]).open(&format!("{text}|zip:"), &Access::new())).unwrap_err();
+            assert_eq!(e.kind(), StoreErrorKind::InvalidArgument, "{text}");
+            assert!(!format!("{e:#}").contains("secret"), "{e:#}");
         }
     }
 

@@ -6,7 +6,7 @@
 pub enum PathEncoding {
     /// Percent-encoded; they end at a `?`.
     Percent,
-    /// As they are.
+    /// As they are, without a query.
     Plain,
 }
 
@@ -25,6 +25,13 @@ pub fn split_adapters(text: &str) -> (&str, &str) {
 /// Returns the scheme of a URL, or `None` for a path.
 pub fn scheme_of(text: &str) -> Option<&str> {
     text.split_once("://").map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme))
+}
+
+/// Whether a URL in which paths are not encoded has a query, such as `?token=…`. A `?` without `name=` after it is part of a
+/// name, as in `x?.zarr`.
+pub fn has_query(url: &str) -> bool {
+    let query = url.split_once('?').and_then(|(_, query)| query.split_once('='));
+    query.is_some_and(|(name, _)| !name.contains('/'))
 }
 
 /// Decodes a percent-encoded text (RFC 3986, section 2.1). The result need not be UTF-8, like names of files. Returns
@@ -88,6 +95,16 @@ fn is_scheme(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_query_has_a_name_and_a_value() {
+        for url in ["s3://b/x?token=a", "s3://b?a=b", "s3://b/x?=", "gs://b/x?a&b=c/d"] {
+            assert!(has_query(url), "{url}");
+        }
+        for url in ["s3://b/x", "s3://b/x?", "s3://b/x?.zip", "s3://b/what?/year=2020", "s3://b/a=b"] {
+            assert!(!has_query(url), "{url}");
+        }
+    }
 
     #[test]
     fn urls_are_shown_without_secrets() {
