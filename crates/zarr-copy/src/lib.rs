@@ -24,6 +24,8 @@ mod objects;
 mod part;
 mod pause;
 mod plan;
+#[cfg(feature = "pyramid")]
+pub mod pyramid;
 mod rules;
 mod run;
 mod size;

@@ -4,5 +4,7 @@
 
 mod join;
 mod mirror;
+#[cfg(feature = "pyramid")]
+mod pyramid;
 mod rechunk;
 mod run;

@@ -72,10 +72,57 @@ fn copies_stay_within_their_memory() {
         assert!(peak <= most + BESIDE, "{case}: {peak} of {most}");
     }
 
+    #[cfg(feature = "pyramid")]
+    levels_stay_within_their_memory(folder.path());
+
     let storage = opened(folder.path(), "source0");
     let copy =
         Copy::new(storage, "/", &standard()).chunks(Lengths::Shape(vec![SIDE, SIDE])).max_memory(1 << 20);
     let e = blocking::plan(&copy).unwrap_err();
     assert!(matches!(e.kind(), CopyErrorKind::Node(_)), "{e:?}");
     assert!(format!("{e:#}").contains("`max_memory`"), "{e:#}");
+}
+
+#[cfg(feature = "pyramid")]
+fn levels_stay_within_their_memory(folder: &std::path::Path) {
+    use zarr_copy::pyramid::{LevelCount, Pyramid};
+    use zarr_copy::zarr_hierarchy::zarr_array::{Cpu, block_on};
+    for (case, (chunks, shards, threads, most)) in [
+        // Chunks, of which a thread makes several levels.
+        ([256, 256], None, 2, 8 << 20),
+        ([256, 256], None, 2, 3 << 20),
+        // Rows.
+        ([1, SIDE], None, 2, 1 << 20),
+        // Shards, which are read by inner chunks.
+        ([64, 64], Some([512, 512]), 1, 18 << 20),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("levels{case}");
+        let storage = opened(folder, &name);
+        zarr_copy::zarr_hierarchy::blocking::Group::create(storage.clone(), "/", &standard()).unwrap();
+        let meta =
+            ArrayMeta::builder([SIDE / 2, SIDE], DataType::UInt64).chunks(chunks).dimension_names(["y", "x"]);
+        let meta = if let Some(shards) = shards { meta.shards(shards) } else { meta };
+        let array = Array::create(storage.clone(), "/0", meta.build().unwrap(), &standard()).unwrap();
+        let numbers = (0..SIDE * SIDE / 2).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        // Threads keep memory for the next write.
+        let array = array.with_cpu(Cpu::inline());
+        array.write(.., &NdVec::new([SIDE / 2, SIDE], numbers).unwrap()).unwrap();
+        drop((array, storage));
+        let pyramid = Pyramid::new(opened(folder, &name), "/", &standard())
+            .levels(LevelCount::Further(4))
+            .threads(threads)
+            .max_memory(most);
+        let plan = block_on(pyramid.plan()).unwrap();
+        let stated = usize::try_from(plan.estimate().memory).unwrap();
+        assert!(stated as u64 <= most, "{case}: {stated}");
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        block_on(plan.run(RunOptions::new().verify(true), &|_| {})).unwrap();
+        let peak = ALLOCATOR.peak_usage() - before;
+        println!("levels {case}: {peak} of {stated}, {:?}", plan.estimate());
+        assert!(peak <= stated + BESIDE, "levels {case}: {peak} of {stated}");
+    }
 }

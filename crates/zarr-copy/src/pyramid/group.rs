@@ -1,0 +1,168 @@
+//! What the attributes of a group say about its levels, and which attributes are written.
+
+mod layout;
+mod ome;
+mod spatial;
+
+use zarr_array::meta::Format;
+use zarr_array::meta::json::Object;
+
+use self::layout::Asset;
+pub use self::ome::OmeVersion;
+use self::ome::Placed;
+pub(crate) use self::ome::{Axis, Image, axes_of};
+pub(crate) use self::spatial::{Pixels, SHAPE, TRANSFORM, dimensions};
+use super::levels::PyramidLevel;
+use super::method::Downsample;
+use crate::error::{CopyError, CopyResult};
+
+/// The metadata of a group that names its levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MultiscaleMetadata {
+    /// That of OME-Zarr.
+    Ome,
+    /// That of the `multiscales` convention, which GeoZarr uses.
+    Convention,
+}
+
+/// What a group says about its levels.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Said {
+    pub(crate) image: Option<Image>,
+    /// The paths of the layout of the convention.
+    pub(crate) layout: Option<Vec<String>>,
+    pub(crate) has_place: bool,
+    /// Whether it is an image of labels.
+    pub(crate) is_label: bool,
+}
+
+impl Said {
+    pub(crate) fn read(attributes: &Object) -> CopyResult<Self> {
+        let ome = attributes.get("ome").and_then(|ome| ome.as_object());
+        Ok(Self {
+            image: ome::read(attributes)?,
+            layout: layout::paths(attributes),
+            has_place: layout::has_place(attributes),
+            is_label: ome.as_ref().unwrap_or(attributes).contains("image-label"),
+        })
+    }
+
+    /// Returns the paths of the levels that are named, level 0 first.
+    pub(crate) fn paths(&self) -> Option<&[String]> {
+        self.image.as_ref().map(|image| &image.paths[..]).or(self.layout.as_deref())
+    }
+}
+
+/// The metadata that a group gets, and a note for the user.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) metadata: Vec<MultiscaleMetadata>,
+    pub(crate) version: OmeVersion,
+    pub(crate) note: Option<String>,
+}
+
+/// Chooses the metadata of a group: those that are given, that the group has, or that fit.
+pub(crate) fn choose(
+    (metadata, version): (Option<&[MultiscaleMetadata]>, Option<OmeVersion>),
+    said: &Said,
+    format: Format,
+    (names, has_place): (&[Option<String>], bool),
+) -> CopyResult<Choice> {
+    let usual = if format == Format::V3 { OmeVersion::V05 } else { OmeVersion::V04 };
+    let own = said.image.as_ref().map(|image| image.version);
+    let chosen = |metadata: &[MultiscaleMetadata]| {
+        let version = version.or(own).unwrap_or(usual);
+        Ok(Choice { metadata: metadata.to_vec(), version, note: None })
+    };
+    if let Some(version) = version {
+        if let Some(own) = own.filter(|own| *own != version) {
+            let message = format!("`ome_version`: the group has metadata of OME-Zarr {own}, not {version}");
+            return Err(CopyError::settings(message));
+        }
+        if (version == OmeVersion::V04) != (format == Format::V2) {
+            let message = format!("`ome_version`: OME-Zarr {version} is not for format {format}");
+            return Err(CopyError::settings(message));
+        }
+    }
+    if let Some(given) = metadata {
+        if given.contains(&MultiscaleMetadata::Ome) && own.is_none() && axes_of(names).is_none() {
+            return Err(CopyError::settings(
+                "`metadata`: OME-Zarr needs dimensions that are named t, c, z, y, x, in this order; y and x must be there",
+            ));
+        }
+        if given.contains(&MultiscaleMetadata::Convention) && format == Format::V2 {
+            return Err(CopyError::settings("`metadata`: the multiscales convention is for format 3"));
+        }
+        return chosen(given);
+    }
+    let has =
+        [(own.is_some(), MultiscaleMetadata::Ome), (said.layout.is_some(), MultiscaleMetadata::Convention)];
+    let has: Vec<_> = has.into_iter().filter(|(has, _)| *has).map(|(_, metadata)| metadata).collect();
+    if !has.is_empty() {
+        return chosen(&has);
+    }
+    if has_place && format == Format::V3 {
+        return chosen(&[MultiscaleMetadata::Convention]);
+    }
+    if axes_of(names).is_some() {
+        return chosen(&[MultiscaleMetadata::Ome]);
+    }
+    let note = "the group gets no metadata that name the levels: the dimensions have no names of OME-Zarr (t, c, z, y, \
+                x), and there is no position of the convention `spatial`";
+    Ok(Choice { metadata: Vec::new(), version: usual, note: Some(note.to_owned()) })
+}
+
+/// The levels as the metadata of a group describes them.
+#[derive(Debug, Clone)]
+pub(crate) struct Described {
+    pub(crate) metadata: Vec<MultiscaleMetadata>,
+    pub(crate) version: OmeVersion,
+    /// The name of a new image.
+    pub(crate) name: String,
+    pub(crate) axes: Vec<Axis>,
+    pub(crate) method: Downsample,
+    pub(crate) factors: Vec<u64>,
+    /// All levels, with level 0.
+    pub(crate) levels: Vec<PyramidLevel>,
+    /// The positions of the pixels of level 0, and the dimensions of rows and columns.
+    pub(crate) pixels: Option<(Pixels, [usize; 2])>,
+}
+
+impl Described {
+    /// Makes the attributes of the group name the first `count` levels.
+    pub(crate) fn write(&self, attributes: &mut Object, count: usize) {
+        let levels = &self.levels[..count.min(self.levels.len())];
+        for metadata in &self.metadata {
+            match metadata {
+                MultiscaleMetadata::Ome => {
+                    let placed: Vec<_> = levels.iter().map(placed).collect();
+                    ome::write(attributes, (self.version, &self.axes, &self.name), &placed, self.method);
+                }
+                MultiscaleMetadata::Convention => {
+                    let asset = |(number, level)| self.asset(number, level);
+                    let assets: Vec<_> = levels.iter().enumerate().map(asset).collect();
+                    layout::write(attributes, &assets, &self.factors, self.method);
+                }
+            }
+        }
+    }
+
+    fn asset<'a>(&self, number: usize, level: &'a PyramidLevel) -> Asset<'a> {
+        let lengths = |dims: &[usize; 2]| dims.map(|dim| level.shape[dim]);
+        let pixels = self.pixels_of(number).zip(self.pixels.as_ref().map(|(_, dims)| lengths(dims)));
+        Asset { path: &level.path, pixels: pixels.map(|(pixels, lengths)| (lengths, pixels)) }
+    }
+
+    /// Returns the positions of the pixels of a level.
+    pub(crate) fn pixels_of(&self, level: usize) -> Option<Pixels> {
+        let (pixels, dims) = self.pixels.as_ref()?;
+        let level = i32::try_from(level).unwrap_or(i32::MAX);
+        let [rows, columns] = dims.map(|dim| (self.factors[dim] as f64).powi(level));
+        Some(pixels.of_level(rows, columns, self.method == Downsample::Nearest))
+    }
+}
+
+fn placed(level: &PyramidLevel) -> Placed<'_> {
+    Placed { path: &level.path, scale: &level.scale, translation: &level.translation }
+}

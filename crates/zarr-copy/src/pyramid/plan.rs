@@ -1,0 +1,257 @@
+//! The plan of a pyramid: what is downsampled, into which levels, and how. Nothing is written.
+
+use std::ops::Range;
+
+use zarr_array::meta::{ArrayMeta, Format};
+use zarr_array::traits::Prefix;
+use zarr_array::traits::number::Numeric;
+use zarr_array::{Array, ArrayErrorKind, Registry, Storage};
+
+use super::builder::Pyramid;
+use super::found::Found;
+use super::group::{self, Described, MultiscaleMetadata, OmeVersion};
+use super::kernel::Kernel;
+use super::levels::{PyramidLevel, shapes};
+use super::method::Downsample;
+use super::passes::{self, Grid, Means, Pass, region};
+use crate::elements;
+#[cfg(doc)]
+use crate::error::CopyErrorKind;
+use crate::error::{CopyError, CopyResult};
+use crate::size::Size;
+use crate::told::{Estimate, array_of};
+
+/// The number of jobs of a thread that waits for a service.
+const AT_ONCE: usize = 4;
+
+/// The plan of a pyramid. Made by [`Pyramid::plan`]; nothing is written before [`run`](Self::run).
+#[derive(Debug)]
+pub struct PyramidPlan {
+    pub(super) storage: Storage,
+    pub(super) registry: Registry,
+    pub(super) format: Format,
+    /// The group of the levels.
+    pub(super) group: Prefix,
+    pub(super) level0: Array,
+    pub(super) described: Described,
+    pub(super) metas: Vec<ArrayMeta>,
+    pub(super) grids: Vec<Grid>,
+    pub(super) passes: Vec<Pass>,
+    pub(super) kernel: Kernel,
+    /// The settings that change elements, for the marker.
+    pub(super) settings: String,
+    /// The paths of levels that the group names beside level 0.
+    pub(super) named: Vec<String>,
+    pub(super) replace: bool,
+    /// After so many bytes of level 0 the finished work is recorded.
+    pub(super) recorded: u64,
+    notes: Vec<String>,
+}
+
+impl Pyramid {
+    /// Looks at the array and the group, and decides what to do. Reads only documents.
+    ///
+    /// # Errors
+    /// [`Settings`](CopyErrorKind::Settings) if the settings do not fit the array;
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) for elements that have no levels, and for an array without a group around
+    /// it; [`LimitExceeded`](ArrayErrorKind::LimitExceeded) if one chunk or shard needs more than
+    /// [`max_memory`](Self::max_memory).
+    pub async fn plan(&self) -> CopyResult<PyramidPlan> {
+        let found = self.find().await?;
+        let array = found.level0.clone();
+        let named = |e: CopyError| e.within(array_of(&array));
+        found.plan(self).map_err(named)
+    }
+}
+
+impl Found {
+    fn plan(self, pyramid: &Pyramid) -> CopyResult<PyramidPlan> {
+        let mut notes = Vec::new();
+        let format = self.level0.metadata().format();
+        if format == Format::V1 {
+            return Err(CopyError::unsupported("arrays of format 1 can be read, but not written"));
+        }
+        let names = self.names();
+        let factors = self.factors(pyramid, &names, &mut notes)?;
+        let method = pyramid.method.unwrap_or_else(|| self.usual_method());
+        if let Some(obstacle) = method.obstacle(self.level0.data_type()) {
+            return Err(CopyError::unsupported(obstacle));
+        }
+        let shape = self.level0.shape();
+        let shapes = shapes(shape, &factors, pyramid.levels);
+        if shapes.is_empty() {
+            return Err(CopyError::settings(format!(
+                "no further level is needed: the shape is {shape:?}; `levels` gives their number"
+            )));
+        }
+        let missing = pyramid.missing.of(&self.level0, self.said.image.is_some())?;
+        let attributes = self.level0.metadata().attributes();
+        let other_sign = match attributes.get("_Unsigned").and_then(|text| text.as_text()).as_deref() {
+            Some("true") => is_signed(&self.level0),
+            Some("false") => !is_signed(&self.level0),
+            _ => false,
+        };
+        let kernel = Kernel::new(self.level0.data_type(), method, other_sign, missing.clone());
+        let settings = format!("{method} {factors:?} {other_sign} {missing:?}");
+        let has_place = self.said.has_place || self.place(&names).is_some();
+        let given = (pyramid.metadata.as_deref(), pyramid.ome_version);
+        let mut choice = group::choose(given, &self.said, format, (&names, has_place))?;
+        notes.extend(choice.note.take());
+        let described = self.describe(pyramid, &shapes, factors, method, choice, &names)?;
+        let metas = (1..described.levels.len()).map(|level| self.meta(pyramid, &described, level));
+        let metas = metas.collect::<CopyResult<Vec<_>>>()?;
+        let grids = self.grids(&metas, &described);
+        let passes = self.passes(pyramid, &grids, &described.factors)?;
+        let named = self.said.paths().unwrap_or_default().iter().skip(1);
+        let named: Vec<String> = named.map(|path| path.trim_matches('/').to_owned()).collect();
+        // Levels are removed when they are replaced.
+        let holds =
+            |path: &&String| path.is_empty() || format!("{}/", self.below).starts_with(&format!("{path}/"));
+        if let Some(path) = named.iter().find(holds) {
+            let message = format!("the group names {path:?} as a further level, but level 0 is there");
+            return Err(CopyError::settings(message));
+        }
+        Ok(PyramidPlan {
+            storage: pyramid.storage.clone(),
+            registry: pyramid.registry.clone(),
+            format,
+            group: self.group,
+            level0: self.level0,
+            described,
+            metas,
+            grids,
+            passes,
+            kernel,
+            settings,
+            named,
+            replace: pyramid.replace,
+            recorded: pyramid.recorded,
+            notes,
+        })
+    }
+
+    fn passes(&self, pyramid: &Pyramid, grids: &[Grid], factors: &[u64]) -> CopyResult<Vec<Pass>> {
+        let waits = pyramid.storage.capabilities().drive.in_flight() > 1;
+        let means = Means {
+            threads: pyramid.threads,
+            memory: pyramid.memory.bytes(),
+            at_once: if waits { AT_ONCE } else { 1 },
+            size: elements::size(self.level0.data_type()),
+        };
+        let least = match passes::passes(grids, factors, means) {
+            Ok(passes) => return Ok(passes),
+            Err(least) => least,
+        };
+        // Without a limit of the caller one chunk or shard may take what it needs.
+        let mut memory = means.memory;
+        while let Some(more) = pyramid.memory.grown(memory) {
+            memory = more;
+            if let Ok(passes) = passes::passes(grids, factors, Means { memory, ..means }) {
+                return Ok(passes);
+            }
+        }
+        let what = if grids.iter().any(|grid| grid.has_shards) { "shard" } else { "chunk" };
+        let [memory, least] = [means.memory, least].map(|bytes| Size(bytes.into()));
+        let message =
+            format!("{memory} do not hold one {what} of a level: allow at least {least} with `max_memory`");
+        Err(CopyError::node(ArrayErrorKind::LimitExceeded, message))
+    }
+}
+
+fn is_signed(array: &Array) -> bool {
+    matches!(array.data_type().numeric(), Some(Numeric::Integer { signed: true, .. }))
+}
+
+impl PyramidPlan {
+    /// Returns the levels to make, the largest first. Level 0 is not among them.
+    pub fn levels(&self) -> &[PyramidLevel] {
+        &self.described.levels[1..]
+    }
+
+    /// Returns the path of level 0.
+    pub fn level0(&self) -> &str {
+        self.level0.path()
+    }
+
+    /// Returns the metadata of level 0.
+    pub fn level0_metadata(&self) -> &ArrayMeta {
+        self.level0.metadata()
+    }
+
+    /// Returns the path of the group whose metadata name the levels.
+    pub fn group(&self) -> String {
+        self.group.node_path()
+    }
+
+    /// Returns the paths below the group of the levels that its metadata name already, beside level 0.
+    pub fn named(&self) -> &[String] {
+        &self.named
+    }
+
+    /// Returns how elements are reduced.
+    pub fn method(&self) -> Downsample {
+        self.described.method
+    }
+
+    /// Returns the version of OME-Zarr, if the levels are named by its metadata.
+    pub fn ome_version(&self) -> Option<OmeVersion> {
+        self.described.metadata.contains(&MultiscaleMetadata::Ome).then_some(self.described.version)
+    }
+
+    /// Returns the metadata that name the levels.
+    pub fn metadata(&self) -> &[MultiscaleMetadata] {
+        &self.described.metadata
+    }
+
+    /// Returns notes for the user.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(String::as_str)
+    }
+
+    /// Returns the bytes of elements of level 0, which a run reads once.
+    pub fn bytes(&self) -> u64 {
+        let size = elements::size(self.level0.data_type());
+        self.level0.shape().iter().copied().fold(size, u64::saturating_mul)
+    }
+
+    /// Returns the work as numbers. Chunks that are not stored count as well. Reads are those of chunks, of inner chunks where
+    /// shards are read in parts; a chunk that lies in two pieces is read twice.
+    pub fn estimate(&self) -> Estimate {
+        let size = u128::from(elements::size(self.level0.data_type()));
+        let product =
+            |lengths: &[u64]| lengths.iter().fold(1_u128, |all, n| all.saturating_mul(u128::from(*n)));
+        let made = &self.grids[1..];
+        let mut estimate = Estimate {
+            passes: u32::try_from(self.passes.len()).unwrap_or(u32::MAX),
+            writes: made.iter().map(|grid| product(&grid.counts())).sum(),
+            bytes_written: made.iter().map(|grid| product(&grid.shape).saturating_mul(size)).sum(),
+            memory: self.passes.iter().map(Pass::memory).max().unwrap_or(0),
+            ..Estimate::default()
+        };
+        for pass in &self.passes {
+            let (from, first) = (&self.grids[pass.below], &self.grids[pass.below + 1]);
+            // A piece of whole shards reads shards.
+            let is_whole = pass.piece.iter().zip(&from.units).zip(&from.shape);
+            let is_whole =
+                is_whole.clone().all(|((piece, unit), n)| piece.is_multiple_of(*unit) || piece >= n);
+            let read = if is_whole { &from.units } else { &from.chunks };
+            let reads = (0..read.len()).map(|dim| self.reads_along(dim, pass, first, read[dim]));
+            estimate.reads = estimate.reads.saturating_add(reads.fold(1, u128::saturating_mul));
+            estimate.bytes_read =
+                estimate.bytes_read.saturating_add(product(&from.shape).saturating_mul(size));
+        }
+        estimate
+    }
+
+    /// Returns how many chunks of a level are read along a dimension, each as often as pieces have a part of it.
+    fn reads_along(&self, dim: usize, pass: &Pass, first: &Grid, chunk: u64) -> u128 {
+        let from = &self.grids[pass.below];
+        let units = passes::cut(&(0..first.shape[dim]), first.units[dim]);
+        let of_unit = |unit: Range<u64>| {
+            let range = region(&[unit], &self.described.factors[dim..=dim], &from.shape[dim..=dim]);
+            let pieces = passes::cut(&range[0], pass.piece[dim]);
+            pieces.map(|piece| u128::from(piece.end.div_ceil(chunk) - piece.start / chunk)).sum::<u128>()
+        };
+        units.map(of_unit).sum()
+    }
+}

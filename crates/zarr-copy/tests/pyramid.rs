@@ -1,0 +1,7 @@
+//! Levels of lower resolution.
+
+mod fixtures;
+mod golden;
+mod refused;
+mod resume;
+mod rules;
