@@ -49,6 +49,7 @@ mod page;
 mod picture;
 mod planned;
 mod progress;
+mod pyramid;
 mod remove_metadata;
 mod render;
 mod resize;
@@ -129,6 +130,7 @@ enum Verb {
     Stats(stats::Args),
     Copy(copy::Args),
     Sync(sync::Args),
+    Pyramid(pyramid::Args),
     Create(create::Args),
     Append(append::Args),
     Write(write::Args),
@@ -158,6 +160,7 @@ impl Verb {
             self,
             Self::Copy(_)
                 | Self::Sync(_)
+                | Self::Pyramid(_)
                 | Self::Create(_)
                 | Self::Append(_)
                 | Self::Write(_)
@@ -277,6 +280,7 @@ fn chosen(cli: Cli, stores: &Stores) -> Outcome {
         (Some(Verb::Stats(args)), _) => stats::run(&args, stores),
         (Some(Verb::Copy(args)), _) => copy::run(&args, stores),
         (Some(Verb::Sync(args)), _) => sync::run(&args, stores),
+        (Some(Verb::Pyramid(args)), _) => pyramid::run(&args, stores),
         (Some(Verb::Create(args)), _) => create::run(&args, stores),
         (Some(Verb::Append(args)), _) => append::run(&args, stores),
         (Some(Verb::Write(args)), _) => write::run(&args, stores),

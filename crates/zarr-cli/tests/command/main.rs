@@ -33,6 +33,7 @@ mod migrate;
 mod moved;
 mod mv;
 mod older;
+mod pyramid;
 mod references;
 mod reports;
 mod rm;

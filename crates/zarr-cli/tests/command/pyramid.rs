@@ -1,0 +1,130 @@
+//! `zarr pyramid` makes levels of lower resolution.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Done, Folder, zarr_in};
+
+fn pyramid(folder: &Folder, arguments: &str) -> Done {
+    zarr_in(folder.path(), ["pyramid"].into_iter().chain(arguments.split(' ')))
+}
+
+/// Makes a group with an image of 6 rows and 10 columns.
+fn image(folder: &Folder) {
+    folder.write("numbers.raw", (0..60_u8).collect::<Vec<_>>());
+    for arguments in [
+        "create a.zarr --group",
+        "create a.zarr/0 --dtype uint8 --shape 6,10 --chunks 4,4 --dimension-names y,x --from numbers.raw",
+    ] {
+        zarr_in(folder.path(), arguments.split(' ')).exits(0);
+    }
+}
+
+fn elements(folder: &Folder, array: &str) -> Value {
+    zarr_in(folder.path(), ["cat", array, "--format", "json"]).ok().json()
+}
+
+#[test]
+fn levels_are_made_and_named() {
+    let folder = Folder::new();
+    image(&folder);
+    let would = pyramid(&folder, "a.zarr --levels 2 --dry-run").ok();
+    assert!(would.text().contains("would make 2 levels of \"/0\" (mean): 8 reads"), "{}", would.text());
+    assert!(would.text().ends_with("metadata: OME-Zarr 0.5\n"), "{}", would.text());
+    let plan = pyramid(&folder, "a.zarr --levels 2 --dry-run --json").ok().json();
+    assert_eq!(plan["levels"][1]["shape"], json!([2, 3]));
+    assert_eq!((&plan["method"], &plan["metadata"]), (&json!("mean"), &json!(["OME-Zarr 0.5"])));
+    assert!(!folder.join("a.zarr/1").exists());
+
+    let done = pyramid(&folder, "a.zarr --levels 2 --verify").ok();
+    assert!(done.text().starts_with("2 levels, 3 chunks, 21 bytes in "), "{}", done.text());
+    assert_eq!(
+        elements(&folder, "a.zarr/1"),
+        json!([[6, 8, 10, 12, 14], [26, 28, 30, 32, 34], [46, 48, 50, 52, 54]])
+    );
+    zarr_in(folder.path(), ["validate", "--conventions", "ome", "a.zarr"]).ok();
+    let group: Value = serde_json::from_slice(&fs::read(folder.join("a.zarr/zarr.json")).unwrap()).unwrap();
+    let image = &group["attributes"]["ome"]["multiscales"][0];
+    assert_eq!((&image["name"], &image["datasets"][2]["path"]), (&json!("a"), &json!("2")));
+    assert!(!folder.join("a.zarr/.zarr-pyramid.json").exists());
+
+    // They exist: there are two ways out.
+    pyramid(&folder, "a.zarr --levels 2").fails(2, &["/1, /2 exist", "--if-exists replace", "--resume"]);
+    let again = pyramid(&folder, "a.zarr/0 --levels 2 --resume").ok();
+    assert_eq!(again.text(), "2 levels, complete already\n");
+    let replaced = pyramid(&folder, "a.zarr --levels 1 --method max --if-exists replace --json").ok().json();
+    assert_eq!(replaced["levels"].as_array().unwrap().len(), 1);
+    assert_eq!(elements(&folder, "a.zarr/1")[0], json!([11, 13, 15, 17, 19]));
+    assert!(!folder.join("a.zarr/2").exists());
+}
+
+#[test]
+fn options_change_the_levels() {
+    let folder = Folder::new();
+    image(&folder);
+    let options =
+        "a.zarr --levels 1 --factors x=5 --missing 0,1 --codecs none --chunks 2,2 --metadata none -q";
+    assert!(pyramid(&folder, options).ok().text().is_empty());
+    assert_eq!(elements(&folder, "a.zarr/1")[0], json!([3, 7]));
+    let info = zarr_in(folder.path(), ["info", "a.zarr/1", "--json"]).ok().json();
+    assert_eq!(info["shape"], json!([6, 2]));
+    let group = fs::read_to_string(folder.join("a.zarr/zarr.json")).unwrap();
+    assert!(!group.contains("multiscales"), "{group}");
+}
+
+#[test]
+fn what_cannot_be_made_is_refused_with_advice() {
+    let folder = Folder::new();
+    image(&folder);
+    for (arguments, code, parts) in [
+        ("a.zarr", 2, &["no further level is needed", "`--levels`"][..]),
+        ("a.zarr --levels 1 --factors z=2", 2, &["`--factors`", "there is no dimension \"z\""]),
+        ("a.zarr --levels 1 --max-memory 9", 11, &["9 bytes do not hold one chunk", "`--max-memory`"]),
+        ("a.zarr --levels 1 --ome-version 0.4", 2, &["`--ome-version`", "0.4 is not for format 3"]),
+        ("a.zarr --levels 1 --metadata ome,none", 2, &["--metadata: none cannot be combined"]),
+        ("b.zarr --levels 1", 3, &["b.zarr"]),
+    ] {
+        pyramid(&folder, arguments).fails(code, parts);
+    }
+    for arguments in ["a.zarr --method sum", "a.zarr --levels 1 --smallest 9", "a.zarr --ome-version 1"] {
+        pyramid(&folder, arguments).exits(2);
+    }
+    fs::write(folder.join("a.zarr/0/c/1/1"), "no chunk").unwrap();
+    pyramid(&folder, "a.zarr --levels 1").fails(5, &["array \"/0\"", "0/c/1/1"]);
+    pyramid(&folder, "a.zarr --levels 1").fails(2, &["unfinished levels of \"/0\"", "`--resume`"]);
+}
+
+#[test]
+fn a_new_group_gets_level_0_and_the_others() {
+    let folder = Folder::new();
+    image(&folder);
+    let made = "create scan.zarr --dtype uint8 --shape 6,10 --from numbers.raw";
+    zarr_in(folder.path(), made.split(' ')).exits(0);
+    // An array becomes level 0 of a new group.
+    let options = "scan.zarr b.zarr --levels 2 --factors 2,2 --chunks 3,5 --metadata none";
+    pyramid(&folder, &format!("{options} --dry-run")).ok();
+    assert!(!folder.join("b.zarr").exists());
+    pyramid(&folder, options).ok();
+    assert_eq!(elements(&folder, "b.zarr/0"), elements(&folder, "scan.zarr"));
+    assert_eq!(elements(&folder, "b.zarr/2"), json!([[17, 21, 24], [47, 51, 54]]));
+    let info = zarr_in(folder.path(), ["info", "b.zarr/0", "--json"]).ok().json();
+    assert_eq!(info["chunk_shape"], json!([3, 5]), "{info}");
+    pyramid(&folder, options).fails(2, &["b.zarr", "not empty"]);
+    let again = pyramid(&folder, &format!("{options} --resume")).ok();
+    assert_eq!(again.text(), "2 levels, complete already\n");
+
+    // A group is copied without its levels.
+    pyramid(&folder, "a.zarr --levels 2 -q").ok();
+    pyramid(&folder, "a.zarr c.zarr --levels 1 --method min --verify -q").ok();
+    assert_eq!(elements(&folder, "c.zarr/1")[0], json!([0, 2, 4, 6, 8]));
+    assert!(!folder.join("c.zarr/2").exists());
+    zarr_in(folder.path(), ["validate", "--conventions", "ome", "c.zarr"]).ok();
+    let again = pyramid(&folder, "a.zarr c.zarr --levels 1 --method min --resume").ok();
+    assert_eq!(again.text(), "1 level, complete already\n");
+
+    pyramid(&folder, "a.zarr d.zarr --levels 1 --if-exists replace").fails(2, &["DST must be new"]);
+    pyramid(&folder, "a.zarr d.zarr --levels 1 --factors q=2").fails(2, &["there is no dimension \"q\""]);
+    pyramid(&folder, "a.zarr d.zip --levels 1").fails(2, &["d.zip"]);
+    assert!(!folder.join("d.zarr").exists() && !folder.join("d.zip").exists());
+}
