@@ -1,5 +1,6 @@
 //! Levels of lower resolution.
 
+mod bands;
 mod fixtures;
 mod golden;
 mod refused;

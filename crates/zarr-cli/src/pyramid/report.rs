@@ -12,7 +12,7 @@ use crate::table::{Table, bytes, count, dimensions};
 pub(super) fn plan(plan: &PyramidPlan) -> String {
     let mut table = Table::default();
     table.row(["level", "shape", "chunks", "shards", "scale"]);
-    for level in plan.levels() {
+    for level in levels(plan) {
         let shards = level.shards.as_ref().map_or("none".to_owned(), |shards| dimensions(shards));
         let scale: Vec<String> = level.scale.iter().map(f64::to_string).collect();
         let shape = dimensions(&level.shape);
@@ -21,16 +21,24 @@ pub(super) fn plan(plan: &PyramidPlan) -> String {
     let work = plan.estimate();
     let [read, written] = [work.bytes_read, work.bytes_written].map(bytes);
     format!(
-        "{}would make {} of {:?} ({}): {} of {read}, {} of {written}, {} of memory; metadata: {}\n",
+        "{}would make {} of {} ({}): {} of {read}, {} of {written}, {} of memory; metadata: {}\n",
         table.to_text(""),
         count(plan.levels().len() as u64, "level"),
-        plan.level0(),
+        match plan.arrays().count() {
+            1 => format!("{:?}", plan.level0()),
+            arrays => format!("{arrays} arrays"),
+        },
         plan.method(),
         many(work.reads, "read"),
         many(work.writes, "write"),
         bytes(work.memory.into()),
         metadata(plan).join(", "),
     )
+}
+
+/// Returns the levels of all arrays.
+fn levels(plan: &PyramidPlan) -> impl Iterator<Item = &PyramidLevel> {
+    plan.arrays().flat_map(|(_, levels)| levels)
 }
 
 /// Returns the names of the metadata that name the levels.
@@ -52,7 +60,7 @@ pub(super) fn plan_json(plan: &PyramidPlan) -> String {
     let document = json::document([
         ("dry_run", true.into()),
         ("level0", plan.level0().into()),
-        ("levels", plan.levels().iter().map(level).collect()),
+        ("levels", levels(plan).map(level).collect()),
         ("method", plan.method().name().into()),
         ("metadata", names),
         ("reads", number(work.reads)),
@@ -80,14 +88,14 @@ fn level(level: &PyramidLevel) -> Value {
 
 /// Returns the summary of a run.
 pub(super) fn summary(plan: &PyramidPlan, done: &PyramidDone, time: Duration) -> String {
-    let levels = count(plan.levels().len() as u64, "level");
+    let number = count(plan.levels().len() as u64, "level");
     if done.was_complete {
-        return format!("{levels}, complete already\n");
+        return format!("{number}, complete already\n");
     }
     let compared = if done.is_verified { "; compared" } else { "" };
     let seconds = time.as_secs_f64().max(0.001);
     format!(
-        "{levels}, {}, {} in {seconds:.1} s{compared}; at most {} of memory\n",
+        "{number}, {}, {} in {seconds:.1} s{compared}; at most {} of memory\n",
         count(done.chunks, "chunk"),
         bytes(done.bytes.into()),
         bytes(plan.estimate().memory.into()),
@@ -99,7 +107,7 @@ pub(super) fn summary_json(plan: &PyramidPlan, done: &PyramidDone) -> String {
     let document = json::document([
         ("dry_run", false.into()),
         ("level0", plan.level0().into()),
-        ("levels", plan.levels().iter().map(level).collect()),
+        ("levels", levels(plan).map(level).collect()),
         ("was_complete", done.was_complete.into()),
         ("verified", done.is_verified.into()),
         ("chunks", done.chunks.into()),

@@ -23,7 +23,8 @@ use crate::target::{Target, registry};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Level 0, or a group: level 0 of its multiscales, or its only array of two or more dimensions.
+    /// Level 0, or a group: level 0 of its multiscales, its only array of two or more dimensions, or its only group with the
+    /// number 0, in which all bands and coordinates get levels.
     #[arg(value_name = "SRC")]
     pub(super) source: PathBuf,
     /// The directory or URL of a new group: SRC is copied there first, an array as `0`, and the levels are made beside the

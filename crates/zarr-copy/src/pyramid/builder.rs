@@ -60,8 +60,9 @@ pub struct Pyramid {
 }
 
 impl Pyramid {
-    /// Makes a pyramid of the array at `path`, or of the image of the group at `path`: level 0 of its multiscales, or its
-    /// only array of two or more dimensions.
+    /// Makes a pyramid of the array at `path`, or of the image of the group at `path`: level 0 of its multiscales, its only
+    /// array of two or more dimensions, or its only group with the number 0. In such a group all arrays that have dimensions
+    /// which become shorter get levels, coordinates their means; the others are copied.
     pub fn new(storage: impl Into<Storage>, path: &str, registry: &Registry) -> Self {
         Self {
             storage: storage.into(),

@@ -113,16 +113,7 @@ impl Found {
         let mut levels = Vec::new();
         for level in 0..=shapes.len() {
             let shape = level.checked_sub(1).map_or(self.level0.shape(), |at| &shapes[at]);
-            let path = match level {
-                0 => self.below.clone(),
-                _ => numbered(&self.below, level).ok_or_else(|| {
-                    CopyError::settings(format!(
-                        "the path {:?} has no number 0 in whose place those of the levels would be; copy the array to \"0\" \
-                         in a group first",
-                        self.below
-                    ))
-                })?,
-            };
+            let path = self.path(level)?;
             let (chunks, shards) = match level {
                 0 => (chunks.clone(), shards.clone()),
                 _ => cut(shape, &chunks, shards.as_deref()),
@@ -141,8 +132,39 @@ impl Found {
             Some(last) => last.to_owned(),
         };
         let pixels = self.place(names);
+        let assets = self.asset.as_ref().map(|asset| {
+            let path = |level| numbered(asset, level).unwrap_or_default();
+            (0..levels.len()).map(path).collect()
+        });
         let Choice { metadata, version, .. } = choice;
-        Ok(Described { metadata, version, name, axes, method, factors, levels, pixels })
+        Ok(Described { metadata, version, name, axes, method, factors, levels, assets, pixels })
+    }
+
+    /// Returns the path of a level.
+    fn path(&self, level: usize) -> CopyResult<String> {
+        if level == 0 {
+            return Ok(self.below.clone());
+        }
+        let path = match &self.asset {
+            Some(asset) => numbered(asset, level).map(|path| format!("{path}{}", &self.below[asset.len()..])),
+            None => numbered(&self.below, level),
+        };
+        path.ok_or_else(|| {
+            CopyError::settings(format!(
+                "the path {:?} has no number 0 in whose place those of the levels would be; copy the array to \"0\" in a \
+                 group first",
+                self.below
+            ))
+        })
+    }
+
+    /// Returns the factors beside an image with these names and factors of dimensions.
+    pub(super) fn factors_beside(&self, names: &[Option<String>], factors: &[u64]) -> Vec<u64> {
+        let of = |name: &Option<String>| {
+            let known = names.iter().zip(factors).find(|(known, _)| known.is_some() && *known == name);
+            known.map_or(1, |(_, factor)| *factor)
+        };
+        self.names().iter().map(of).collect()
     }
 
     /// Returns the lengths of chunks and shards of the levels, before they are cut.
@@ -159,6 +181,10 @@ impl Found {
             Some(inner) => (inner.clone(), Some(outer)),
             None => (outer, None),
         };
+        // Those that are given are for the image.
+        if self.asset.is_some() && pyramid.chunks.as_ref().is_some_and(|chunks| chunks.rank() != rank) {
+            return Ok((own_chunks, own_shards));
+        }
         let given = |what: &str, lengths: &Lengths| match lengths.shape() {
             Some(shape) if shape.len() == rank => Ok(shape.to_vec()),
             _ => Err(CopyError::settings(format!("`{what}`: expected {rank} lengths, found {lengths}"))),

@@ -8,6 +8,7 @@ use zarr_hierarchy::{ChildState, Group, GroupOptions};
 
 use super::builder::Pyramid;
 use super::group::Said;
+use super::levels::numbered;
 use super::marker;
 use crate::error::{CopyError, CopyResult};
 
@@ -19,44 +20,94 @@ pub(super) struct Found {
     pub(super) below: String,
     pub(super) attributes: Object,
     pub(super) said: Said,
+    /// The path of the group that is level 0, if several arrays have levels together.
+    pub(super) asset: Option<String>,
 }
 
 impl Pyramid {
-    /// Finds level 0, and what the group around it says.
-    pub(super) async fn find(&self) -> CopyResult<Found> {
-        let Self { storage, registry, .. } = self;
+    /// Finds level 0, and what the group around it says. If level 0 is a group, the first array is its first image, and
+    /// the others follow.
+    pub(super) async fn find(&self) -> CopyResult<(Found, Vec<Found>)> {
         let start = Prefix::of_node(&self.path).map_err(|e| CopyError::settings(format!("{e:#}")))?;
-        let Some((found, _)) = node::read(storage, &start, self.format, &Limits::default(), false).await?
-        else {
-            let message = format!("there is no node at {:?}", self.path);
-            return Err(CopyError::node(ArrayErrorKind::NotFound, message));
-        };
-        let open = async |path: String| {
-            let options = OpenOptions::new().format(self.format);
-            Ok::<_, CopyError>(Array::open_with(storage.clone(), &path, registry, &options).await?)
-        };
-        match found {
-            NodeMeta::Array(_) => {
-                let level0 = open(start.node_path()).await?;
+        match self.node(&start).await? {
+            None => {
+                let message = format!("there is no node at {:?}", self.path);
+                Err(CopyError::node(ArrayErrorKind::NotFound, message))
+            }
+            Some(NodeMeta::Array(_)) => {
+                let level0 = self.open(&start).await?;
                 let (group, meta) = self.around(&start).await?;
                 let below = start.as_str()[group.as_str().len()..].trim_end_matches('/').to_owned();
                 let said = Said::read(&meta.attributes()).map_err(|e| of_group(e, &group))?;
-                Ok(Found { level0, group, below, attributes: meta.attributes(), said })
+                let (attributes, asset) = (meta.attributes(), None);
+                Ok((Found { level0, group, below, attributes, said, asset }, Vec::new()))
             }
-            NodeMeta::Group(meta) => {
+            Some(NodeMeta::Group(meta)) => {
                 let said = Said::read(&meta.attributes()).map_err(|e| of_group(e, &start))?;
-                let below = match said.paths().and_then(<[String]>::first) {
-                    Some(path) => path.trim_matches('/').to_owned(),
+                let named = said.paths().and_then(<[String]>::first);
+                let below = match named.map(|path| path.trim_matches('/').to_owned()) {
+                    Some(path) => path,
                     None => match self.unfinished(&start).await? {
                         Some(path) => path,
-                        None => self.only_array(&start).await.map_err(|e| of_group(e, &start))?,
+                        None => self.level_0(&start).await.map_err(|e| of_group(e, &start))?,
                     },
                 };
+                let found = |level0, below, asset| Found {
+                    level0,
+                    group: start.clone(),
+                    below,
+                    attributes: meta.attributes(),
+                    said: said.clone(),
+                    asset,
+                };
                 let place = Prefix::new(format!("{start}{below}/"))?;
-                let level0 = open(place.node_path()).await?;
-                Ok(Found { level0, group: start, below, attributes: meta.attributes(), said })
+                if !matches!(self.node(&place).await?, Some(NodeMeta::Group(_))) {
+                    return Ok((found(self.open(&place).await?, below, None), Vec::new()));
+                }
+                let mut arrays = Vec::new();
+                for (name, node) in self.children(&place).await? {
+                    if matches!(node, NodeMeta::Array(_)) {
+                        let array = self.open(&place.child(&name)?).await?;
+                        arrays.push(found(array, format!("{below}/{name}"), Some(below.clone())));
+                    }
+                }
+                let is_image = |found: &Found| {
+                    let data_type = found.level0.data_type();
+                    found.level0.shape().len() >= 2 && data_type.numeric().is_some()
+                };
+                let Some(first) = arrays.iter().position(is_image) else {
+                    let message = "there is no array of numbers with two or more dimensions";
+                    return Err(of_group(CopyError::unsupported(message), &place));
+                };
+                Ok((arrays.remove(first), arrays))
             }
         }
+    }
+
+    async fn node(&self, place: &Prefix) -> CopyResult<Option<NodeMeta>> {
+        let found = node::read(&self.storage, place, self.format, &Limits::default(), false).await?;
+        Ok(found.map(|(node, _)| node))
+    }
+
+    async fn open(&self, place: &Prefix) -> CopyResult<Array> {
+        let (path, options) = (place.node_path(), OpenOptions::new().format(self.format));
+        Ok(Array::open_with(self.storage.clone(), &path, &self.registry, &options).await?)
+    }
+
+    /// Returns the nodes in a group, in the order of their names.
+    async fn children(&self, group: &Prefix) -> CopyResult<Vec<(String, NodeMeta)>> {
+        let options = GroupOptions::new().format(self.format);
+        let path = group.node_path();
+        let group = Group::open_with(self.storage.clone(), &path, &self.registry, &options).await?;
+        let mut nodes = Vec::new();
+        for child in group.children().await? {
+            let name = child.name().to_owned();
+            if let ChildState::Node(node) = child.into_found() {
+                nodes.push((name, node));
+            }
+        }
+        nodes.sort_by(|one, other| one.0.cmp(&other.0));
+        Ok(nodes)
     }
 
     /// Returns the group of an array: the nearest one whose metadata name the array, or the one that the array is in.
@@ -89,29 +140,28 @@ impl Pyramid {
         let level0 = marker.and_then(|marker| marker::level0(&marker));
         let place = level0.and_then(|path| Prefix::of_node(&path).ok());
         let below = place.and_then(|place| place.as_str().strip_prefix(group.as_str()).map(str::to_owned));
-        Ok(below.map(|path| path.trim_end_matches('/').to_owned()))
+        let below = below.map(|path| path.trim_end_matches('/').to_owned());
+        // Without metadata that name level 0, a longer path is that of an array in the group that is level 0.
+        Ok(below.map(|path| path.rsplit_once('/').map_or(path.clone(), |(asset, _)| asset.to_owned())))
     }
 
-    /// Returns the path of the only array of a group that can have levels.
-    async fn only_array(&self, group: &Prefix) -> CopyResult<String> {
-        let options = GroupOptions::new().format(self.format);
-        let group =
-            Group::open_with(self.storage.clone(), &group.node_path(), &self.registry, &options).await?;
-        let mut names = Vec::new();
-        for child in group.children().await? {
-            let (name, found) = (child.name().to_owned(), child.into_found());
-            if let ChildState::Node(NodeMeta::Array(meta)) = found
-                && meta.shape().len() >= 2
-            {
-                names.push(name);
+    /// Returns the path of level 0 in a group without metadata about it: its only array that can have levels, or its only
+    /// group with the number 0.
+    async fn level_0(&self, group: &Prefix) -> CopyResult<String> {
+        let (mut arrays, mut groups) = (Vec::new(), Vec::new());
+        for (name, node) in self.children(group).await? {
+            match node {
+                NodeMeta::Array(meta) if meta.shape().len() >= 2 => arrays.push(name),
+                NodeMeta::Group(_) if numbered(&name, 1).is_some() => groups.push(name),
+                _ => {}
             }
         }
-        match &names[..] {
-            [only] => Ok(only.clone()),
-            [] => Err(CopyError::unsupported("there is no array of two or more dimensions")),
+        match (&arrays[..], &groups[..]) {
+            ([only], _) | ([], [only]) => Ok(only.clone()),
+            ([], _) => Err(CopyError::unsupported("there is no array of two or more dimensions")),
             _ => Err(CopyError::settings(format!(
                 "there are several arrays; name one of them: {}",
-                names.join(", ")
+                arrays.join(", ")
             ))),
         }
     }

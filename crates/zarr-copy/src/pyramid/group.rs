@@ -113,6 +113,24 @@ pub(crate) fn choose(
     Ok(Choice { metadata: Vec::new(), version: usual, note: Some(note.to_owned()) })
 }
 
+/// Chooses the metadata of a group whose levels are groups. OME-Zarr has one array for each level.
+pub(crate) fn choose_for_groups(
+    (metadata, version): (Option<&[MultiscaleMetadata]>, Option<OmeVersion>),
+    format: Format,
+) -> CopyResult<Choice> {
+    if version.is_some() || metadata.is_some_and(|given| given.contains(&MultiscaleMetadata::Ome)) {
+        let message =
+            "`metadata`: OME-Zarr has one array for each level, and level 0 is a group; name an array";
+        return Err(CopyError::settings(message));
+    }
+    if format != Format::V3 {
+        return Err(CopyError::settings("levels of several arrays need format 3; name an array"));
+    }
+    let usual = [MultiscaleMetadata::Convention];
+    let metadata = metadata.unwrap_or(&usual).to_vec();
+    Ok(Choice { metadata, version: OmeVersion::V05, note: None })
+}
+
 /// The levels as the metadata of a group describes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Described {
@@ -125,6 +143,8 @@ pub(crate) struct Described {
     pub(crate) factors: Vec<u64>,
     /// All levels, with level 0.
     pub(crate) levels: Vec<PyramidLevel>,
+    /// The paths of the levels, if they are groups of several arrays.
+    pub(crate) assets: Option<Vec<String>>,
     /// The positions of the pixels of level 0, and the dimensions of rows and columns.
     pub(crate) pixels: Option<(Pixels, [usize; 2])>,
 }
@@ -148,10 +168,16 @@ impl Described {
         }
     }
 
-    fn asset<'a>(&self, number: usize, level: &'a PyramidLevel) -> Asset<'a> {
+    /// Returns the choice for an array beside the one that the group describes.
+    pub(crate) fn choice_beside(&self) -> Choice {
+        Choice { metadata: Vec::new(), version: self.version, note: None }
+    }
+
+    fn asset<'a>(&'a self, number: usize, level: &'a PyramidLevel) -> Asset<'a> {
         let lengths = |dims: &[usize; 2]| dims.map(|dim| level.shape[dim]);
         let pixels = self.pixels_of(number).zip(self.pixels.as_ref().map(|(_, dims)| lengths(dims)));
-        Asset { path: &level.path, pixels: pixels.map(|(pixels, lengths)| (lengths, pixels)) }
+        let path = self.assets.as_ref().map_or(&level.path, |assets| &assets[number]);
+        Asset { path, pixels: pixels.map(|(pixels, lengths)| (lengths, pixels)) }
     }
 
     /// Returns the positions of the pixels of a level.

@@ -58,6 +58,12 @@ pub(crate) fn shapes(shape: &[u64], factors: &[u64], count: LevelCount) -> Vec<V
     }
 }
 
+/// Returns the shapes of so many levels, also of those that equal the one before.
+pub(crate) fn shapes_beside(shape: &[u64], factors: &[u64], count: usize) -> Vec<Vec<u64>> {
+    let next = |last: &Vec<u64>| Some(shorter(last, factors));
+    std::iter::successors(Some(shorter(shape, factors)), next).take(count).collect()
+}
+
 /// Returns the shapes of chunks and shards of a level: those of level 0, but no longer than the level.
 pub(crate) fn cut(shape: &[u64], chunks: &[u64], shards: Option<&[u64]>) -> (Vec<u64>, Option<Vec<u64>>) {
     let cut: Vec<u64> = chunks.iter().zip(shape).map(|(chunk, n)| (*chunk).min((*n).max(1))).collect();

@@ -71,15 +71,16 @@ impl PyramidPlan {
     /// Returns the text of the marker. The same level 0 with the same settings gives the same text; memory and threads do
     /// not count.
     fn marker(&self) -> String {
-        let mut settings = vec![
-            self.settings.clone(),
-            format!("{:?} {} {}", self.described.metadata, self.described.version, self.replace),
-        ];
-        let metas = [self.level0.metadata()].into_iter().chain(&self.metas);
-        for (level, meta) in self.described.levels.iter().zip(metas) {
-            settings.push(level.path.clone());
-            for (name, text) in meta.documents() {
-                settings.extend([name.to_string(), text.unwrap_or_default()]);
+        let mut settings =
+            vec![format!("{:?} {} {}", self.described.metadata, self.described.version, self.replace)];
+        for plan in self.all() {
+            settings.push(plan.settings.clone());
+            let metas = [plan.level0.metadata()].into_iter().chain(&plan.metas);
+            for (level, meta) in plan.described.levels.iter().zip(metas) {
+                settings.push(level.path.clone());
+                for (name, text) in meta.documents() {
+                    settings.extend([name.to_string(), text.unwrap_or_default()]);
+                }
             }
         }
         marker::text(self.level0.path(), settings)
@@ -88,8 +89,9 @@ impl PyramidPlan {
     /// Fails if something is where a level is to be, unless it is to be replaced.
     async fn check_places(&self) -> CopyResult<()> {
         let mut found = Vec::new();
-        for (level, place) in self.levels().iter().zip(self.places()?) {
-            let is_named = self.named.contains(&level.path);
+        for path in self.paths() {
+            let place = self.place(path)?;
+            let is_named = self.named.iter().any(|named| named == path);
             if !(is_named && self.replace) && self.is_taken(&place).await? {
                 if self.replace {
                     let path = place.node_path();
@@ -105,7 +107,7 @@ impl PyramidPlan {
             let place = prefix.node_path();
             if self.replace {
                 let node = node::read(&self.storage, &prefix, None, &Limits::default(), false).await;
-                if matches!(node, Ok(Some((NodeMeta::Group(_), _)))) {
+                if self.described.assets.is_none() && matches!(node, Ok(Some((NodeMeta::Group(_), _)))) {
                     return Err(taken(format!("{place:?} is a group, and no level that can be replaced")));
                 }
             } else if !found.contains(&place) {
@@ -134,10 +136,9 @@ impl PyramidPlan {
         records.clear().await?;
         self.edit_group(1).await?;
         self.storage.sync().await?;
-        let mut places: Vec<Prefix> =
-            self.named.iter().map(|path| self.place(path)).collect::<CopyResult<_>>()?;
-        places.extend(self.places()?);
-        for place in places {
+        let named = self.named.iter().map(String::as_str);
+        for path in named.chain(self.paths()) {
+            let place = self.place(path)?;
             if !node::erase(&self.storage, &place, &Writing::default()).await? {
                 self.storage.delete_prefix(&place).await?;
             }
@@ -147,7 +148,7 @@ impl PyramidPlan {
 
     /// Whether the levels are there with these documents, and the group names them.
     async fn is_complete(&self) -> CopyResult<bool> {
-        for (place, meta) in self.places()?.iter().zip(&self.metas) {
+        for (place, meta) in self.documents()? {
             for (name, text) in meta.documents() {
                 let key = place.key(name.as_str())?;
                 let there = self.storage.get(&key, Limits::default().metadata_bytes).await?;

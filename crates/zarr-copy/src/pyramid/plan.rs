@@ -11,7 +11,7 @@ use super::builder::Pyramid;
 use super::found::Found;
 use super::group::{self, Described, MultiscaleMetadata, OmeVersion};
 use super::kernel::Kernel;
-use super::levels::{PyramidLevel, shapes};
+use super::levels::{PyramidLevel, shapes, shapes_beside};
 use super::method::Downsample;
 use super::passes::{self, Grid, Means, Pass, region};
 use crate::elements;
@@ -33,6 +33,8 @@ pub struct PyramidPlan {
     /// The group of the levels.
     pub(super) group: Prefix,
     pub(super) level0: Array,
+    /// The names of its dimensions.
+    pub(super) names: Vec<Option<String>>,
     pub(super) described: Described,
     pub(super) metas: Vec<ArrayMeta>,
     pub(super) grids: Vec<Grid>,
@@ -45,6 +47,10 @@ pub struct PyramidPlan {
     pub(super) replace: bool,
     /// After so many bytes of level 0 the finished work is recorded.
     pub(super) recorded: u64,
+    /// The other arrays of the group that is level 0: bands, coordinates.
+    pub(super) beside: Vec<PyramidPlan>,
+    /// The names of the arrays in that group that are the same in each level.
+    pub(super) kept: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -57,28 +63,49 @@ impl Pyramid {
     /// it; [`LimitExceeded`](ArrayErrorKind::LimitExceeded) if one chunk or shard needs more than
     /// [`max_memory`](Self::max_memory).
     pub async fn plan(&self) -> CopyResult<PyramidPlan> {
-        let found = self.find().await?;
-        let array = found.level0.clone();
-        let named = |e: CopyError| e.within(array_of(&array));
-        found.plan(self).map_err(named)
+        let (first, others) = self.find().await?;
+        let place = array_of(&first.level0);
+        let mut plan = first.plan(self, None).map_err(|e| e.within(place))?;
+        for other in others {
+            let (place, name) = (array_of(&other.level0), other.level0.path().to_owned());
+            if other.factors_beside(&plan.names, &plan.described.factors).iter().all(|factor| *factor == 1) {
+                plan.kept.push(name.rsplit('/').next().unwrap_or_default().to_owned());
+            } else {
+                let beside = other.plan(self, Some(&plan)).map_err(|e| e.within(place))?;
+                plan.beside.push(beside);
+            }
+        }
+        Ok(plan)
     }
 }
 
 impl Found {
-    fn plan(self, pyramid: &Pyramid) -> CopyResult<PyramidPlan> {
+    /// Plans the levels of an array; of one beside the `first` as many as that has, without metadata of the group.
+    fn plan(self, pyramid: &Pyramid, first: Option<&PyramidPlan>) -> CopyResult<PyramidPlan> {
         let mut notes = Vec::new();
         let format = self.level0.metadata().format();
         if format == Format::V1 {
             return Err(CopyError::unsupported("arrays of format 1 can be read, but not written"));
         }
         let names = self.names();
-        let factors = self.factors(pyramid, &names, &mut notes)?;
-        let method = pyramid.method.unwrap_or_else(|| self.usual_method());
+        let factors = match first {
+            Some(first) => self.factors_beside(&first.names, &first.described.factors),
+            None => self.factors(pyramid, &names, &mut notes)?,
+        };
+        let usual = || self.usual_method();
+        let method = match (pyramid.method, names.len()) {
+            // The positions of boxes, or of their first elements.
+            (Some(method), 1) if first.is_some() && method != Downsample::Nearest => Downsample::Mean,
+            (method, _) => method.unwrap_or_else(usual),
+        };
         if let Some(obstacle) = method.obstacle(self.level0.data_type()) {
             return Err(CopyError::unsupported(obstacle));
         }
         let shape = self.level0.shape();
-        let shapes = shapes(shape, &factors, pyramid.levels);
+        let shapes = match first {
+            Some(first) => shapes_beside(shape, &factors, first.levels().len()),
+            None => shapes(shape, &factors, pyramid.levels),
+        };
         if shapes.is_empty() {
             return Err(CopyError::settings(format!(
                 "no further level is needed: the shape is {shape:?}; `levels` gives their number"
@@ -95,7 +122,11 @@ impl Found {
         let settings = format!("{method} {factors:?} {other_sign} {missing:?}");
         let has_place = self.said.has_place || self.place(&names).is_some();
         let given = (pyramid.metadata.as_deref(), pyramid.ome_version);
-        let mut choice = group::choose(given, &self.said, format, (&names, has_place))?;
+        let mut choice = match (first, &self.asset) {
+            (Some(first), _) => first.described.choice_beside(),
+            (None, Some(_)) => group::choose_for_groups(given, format)?,
+            (None, None) => group::choose(given, &self.said, format, (&names, has_place))?,
+        };
         notes.extend(choice.note.take());
         let described = self.describe(pyramid, &shapes, factors, method, choice, &names)?;
         let metas = (1..described.levels.len()).map(|level| self.meta(pyramid, &described, level));
@@ -126,6 +157,9 @@ impl Found {
             named,
             replace: pyramid.replace,
             recorded: pyramid.recorded,
+            names,
+            beside: Vec::new(),
+            kept: Vec::new(),
             notes,
         })
     }
@@ -208,8 +242,21 @@ impl PyramidPlan {
         self.notes.iter().map(String::as_str)
     }
 
+    /// Returns all arrays that have levels: the path of each, and its levels. There are several if level 0 is a group.
+    pub fn arrays(&self) -> impl Iterator<Item = (&str, &[PyramidLevel])> {
+        self.all().map(|plan| (plan.level0(), plan.levels()))
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.beside)
+    }
+
     /// Returns the bytes of elements of level 0, which a run reads once.
     pub fn bytes(&self) -> u64 {
+        self.all().map(Self::own_bytes).fold(0, u64::saturating_add)
+    }
+
+    pub(super) fn own_bytes(&self) -> u64 {
         let size = elements::size(self.level0.data_type());
         self.level0.shape().iter().copied().fold(size, u64::saturating_mul)
     }
@@ -217,6 +264,19 @@ impl PyramidPlan {
     /// Returns the work as numbers. Chunks that are not stored count as well. Reads are those of chunks, of inner chunks where
     /// shards are read in parts; a chunk that lies in two pieces is read twice.
     pub fn estimate(&self) -> Estimate {
+        let mut sum = Estimate::default();
+        for one in self.all().map(Self::own_estimate) {
+            sum.passes = sum.passes.saturating_add(one.passes);
+            sum.reads = sum.reads.saturating_add(one.reads);
+            sum.writes = sum.writes.saturating_add(one.writes);
+            sum.bytes_read = sum.bytes_read.saturating_add(one.bytes_read);
+            sum.bytes_written = sum.bytes_written.saturating_add(one.bytes_written);
+            sum.memory = sum.memory.max(one.memory);
+        }
+        sum
+    }
+
+    fn own_estimate(&self) -> Estimate {
         let size = u128::from(elements::size(self.level0.data_type()));
         let product =
             |lengths: &[u64]| lengths.iter().fold(1_u128, |all, n| all.saturating_mul(u128::from(*n)));

@@ -1,20 +1,50 @@
 //! Makes levels nodes, and lets their group name them.
 
-use zarr_array::meta::{Format, MetaError, NodeMeta};
+use zarr_array::meta::{ArrayMeta, Format, MetaError, NodeMeta};
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
 use zarr_hierarchy::{Group, GroupOptions, UnresolvedArrays, UseConsolidated};
 
 use super::group::MultiscaleMetadata;
 use super::plan::PyramidPlan;
+use crate::copy::Copy;
 use crate::destination::below;
 use crate::document;
 use crate::error::{CopyError, CopyResult};
+use crate::run::RunOptions;
 
 impl PyramidPlan {
-    /// Returns the places of the levels.
-    pub(super) fn places(&self) -> CopyResult<Vec<Prefix>> {
-        self.levels().iter().map(|level| self.place(&level.path)).collect()
+    /// Returns the paths of the levels below the group: of arrays, or of groups with several arrays.
+    pub(super) fn paths(&self) -> Vec<&str> {
+        match &self.described.assets {
+            Some(assets) => assets.iter().skip(1).map(String::as_str).collect(),
+            None => self.levels().iter().map(|level| level.path.as_str()).collect(),
+        }
+    }
+
+    /// Returns the places of all arrays of the levels, with their metadata.
+    pub(super) fn documents(&self) -> CopyResult<Vec<(Prefix, &ArrayMeta)>> {
+        let mut all = Vec::new();
+        for plan in self.all() {
+            for (level, meta) in plan.levels().iter().zip(&plan.metas) {
+                all.push((self.place(&level.path)?, meta));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Copies the arrays that are the same in each level.
+    pub(super) async fn copy_kept(&self) -> CopyResult<()> {
+        let Some(assets) = &self.described.assets else { return Ok(()) };
+        for name in &self.kept {
+            let path = |asset: &str| Ok::<_, CopyError>(self.place(asset)?.child(name)?.node_path());
+            let plan = Copy::new(self.storage.clone(), &path(&assets[0])?, &self.registry).plan().await?;
+            for asset in &assets[1..] {
+                let options = RunOptions::new().resume(true);
+                plan.run(self.storage.clone(), &path(asset)?, options, &|_| {}).await?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn place(&self, path: &str) -> CopyResult<Prefix> {
@@ -24,15 +54,16 @@ impl PyramidPlan {
     /// Makes the levels nodes, and lets the group name them.
     pub(super) async fn publish(&self, resumed: bool) -> CopyResult<()> {
         self.storage.sync().await?;
-        let places = self.places()?;
-        for (place, meta) in places.iter().zip(&self.metas) {
-            node::create_above(&self.storage, place, self.format, &Writing::default()).await?;
-            let written = document::put(&below(&self.storage, place), meta.documents(), resumed).await;
+        let mut all = Vec::new();
+        for (place, meta) in self.documents()? {
+            node::create_above(&self.storage, &place, self.format, &Writing::default()).await?;
+            let written = document::put(&below(&self.storage, &place), meta.documents(), resumed).await;
             written.map_err(|e| e.within(format_args!("array {:?}", place.node_path())))?;
+            all.push(place);
         }
         self.storage.sync().await?;
         self.edit_group(self.described.levels.len()).await?;
-        node::refresh_all(&self.storage, &places, self.format, &Writing::default()).await?;
+        node::refresh_all(&self.storage, &all, self.format, &Writing::default()).await?;
         self.consolidate().await
     }
 

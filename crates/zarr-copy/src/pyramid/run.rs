@@ -63,11 +63,17 @@ impl PyramidPlan {
             done.was_complete = true;
             return Ok(done);
         }
-        for pass in &self.passes {
-            self.make(pass, left == Left::Unfinished, &mut records, &mut done, progress).await?;
+        self.copy_kept().await?;
+        for (number, plan) in self.all().enumerate() {
+            for pass in &plan.passes {
+                let name = format!("{number}.{}-{}", pass.below, pass.below + pass.height);
+                plan.make(pass, (&name, left == Left::Unfinished), &mut records, &mut done, progress).await?;
+            }
         }
         if options.verify {
-            self.verify(&mut done, progress).await?;
+            for plan in self.all() {
+                plan.verify(&mut done, progress).await?;
+            }
             done.is_verified = true;
         }
         self.publish(left == Left::Unfinished).await?;
@@ -78,24 +84,23 @@ impl PyramidPlan {
         Ok(done)
     }
 
-    /// Makes the levels of a pass.
+    /// Makes the levels of a pass, whose records have this name.
     async fn make(
         &self,
         pass: &Pass,
-        resumes: bool,
+        (name, resumes): (&str, bool),
         records: &mut Records,
         done: &mut PyramidDone,
         progress: CopyProgress<'_>,
     ) -> CopyResult<()> {
-        let name = format!("{}-{}", pass.below, pass.below + pass.height);
         let work = Arc::new(self.work(pass)?);
         let top = &self.grids[pass.below + pass.height];
-        let known = if resumes { records.done(&name).await? } else { Default::default() };
+        let known = if resumes { records.done(name).await? } else { Default::default() };
         let jobs: Vec<u64> = (0..top.counts().iter().product()).filter(|job| !known.contains(job)).collect();
         let skipped = known.len() as u64;
         progress(Event::Array(work.made.first().map_or("", |made| made.array.path())));
         let is_first = pass.below == 0;
-        let (all, count) = (self.bytes(), jobs.len() as u64 + skipped);
+        let (all, count) = (self.own_bytes(), jobs.len() as u64 + skipped);
         if is_first && skipped > 0 {
             // About as many bytes as these jobs have read.
             let part = u128::from(all) * u128::from(skipped) / u128::from(count.max(1));
@@ -139,13 +144,13 @@ impl PyramidPlan {
             }
             if since >= self.recorded && !finished.is_empty() {
                 since = 0;
-                self.record(records, &name, &mut finished).await?;
+                self.record(records, name, &mut finished).await?;
             }
         }
         drop(crew);
         let recorded = match finished.is_empty() {
             true => Ok(()),
-            false => self.record(records, &name, &mut finished).await,
+            false => self.record(records, name, &mut finished).await,
         };
         match failed {
             // A record that cannot be written has the same reason.

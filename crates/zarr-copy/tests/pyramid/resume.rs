@@ -223,7 +223,7 @@ fn records_of_a_finished_run_are_not_believed() {
     for level in 1..=4 {
         block_on(storage.delete_prefix(&Prefix::new(format!("{level}/")).unwrap())).unwrap();
     }
-    let jobs = Key::new(".zarr-pyramid.jobs/0-2.0").unwrap();
+    let jobs = Key::new(".zarr-pyramid.jobs/0.0-2.0").unwrap();
     block_on(storage.put(&jobs, "0 1 2 3")).unwrap();
     let mut group = Group::open(storage.clone(), "/", &standard()).unwrap();
     group.set_attributes(zarr_array::meta::json!({})).unwrap();
