@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread::{self, JoinHandle};
@@ -20,8 +20,8 @@ pub(crate) type Job<M> = Arc<dyn Fn(u64, Arc<Desk<M>>) -> BoxFuture<'static, ()>
 
 /// What the threads of a crew share.
 pub(crate) struct Desk<M> {
-    jobs: Vec<u64>,
-    next: AtomicUsize,
+    /// The numbers of the jobs that nobody has begun.
+    jobs: Mutex<Box<dyn Iterator<Item = u64> + Send>>,
     stop: AtomicBool,
     told: Mutex<Told<M>>,
 }
@@ -60,8 +60,7 @@ impl<M> Desk<M> {
     }
 
     fn take(&self) -> Option<u64> {
-        let next = || self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed)).copied();
-        if self.is_stopped() { None } else { next() }
+        if self.is_stopped() { None } else { unpoisoned(self.jobs.lock()).next() }
     }
 }
 
@@ -85,12 +84,18 @@ pub(crate) struct Crew<M> {
 impl<M: Send + 'static> Crew<M> {
     /// Does these jobs on so many threads, each with so many under way. Without threads the task does them that asks for
     /// [messages](Self::next).
-    pub(crate) fn begin(jobs: Vec<u64>, threads: usize, at_once: usize, job: &Job<M>) -> Self {
+    pub(crate) fn begin(
+        jobs: impl Iterator<Item = u64> + Send + 'static,
+        threads: usize,
+        at_once: usize,
+        job: &Job<M>,
+    ) -> Self {
+        let threads = threads.min(jobs.size_hint().1.unwrap_or(usize::MAX));
         let told = Told { messages: VecDeque::new(), working: 0, waker: None };
-        let (next, stop, told) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(told));
-        let desk = Arc::new(Desk { jobs, next, stop, told });
+        let (stop, told) = (AtomicBool::new(false), Mutex::new(told));
+        let desk = Arc::new(Desk { jobs: Mutex::new(Box::new(jobs)), stop, told });
         let mut crew = Self { desk, threads: Vec::new(), inline: None };
-        for number in 0..threads.min(crew.desk.jobs.len()) {
+        for number in 0..threads {
             let guard = crew.at_work();
             let (desk, job) = (crew.desk.clone(), job.clone());
             let work = move || {
@@ -178,7 +183,7 @@ mod tests {
             })
         });
         for (threads, at_once) in [(0, 1), (0, 3), (1, 1), (4, 2)] {
-            let mut crew = Crew::begin((0..50).collect(), threads, at_once, &job);
+            let mut crew = Crew::begin(0..50, threads, at_once, &job);
             let mut seen = Vec::new();
             while let Some(square) = block_on(crew.next()) {
                 seen.push(square);
@@ -196,7 +201,7 @@ mod tests {
                 desk.tell(number);
             })
         });
-        let mut crew = Crew::begin(vec![0, 1, 2], 1, 1, &job);
+        let mut crew = Crew::begin(0..3, 1, 1, &job);
         assert_eq!(block_on(crew.next()), Some(0));
         assert_eq!(block_on(crew.next()), None);
     }

@@ -48,7 +48,7 @@ pub(crate) struct Pass {
 const EASY: u64 = 4 << 20;
 
 /// How many jobs there should be for each thread.
-const JOBS: u128 = 4;
+const JOBS: u64 = 4;
 
 impl Grid {
     /// Returns the number of units in each dimension.
@@ -56,8 +56,9 @@ impl Grid {
         self.shape.iter().zip(&self.units).map(|(n, unit)| n.div_ceil(*unit)).collect()
     }
 
-    fn count(&self) -> u128 {
-        self.counts().iter().fold(1, |all, count| all.saturating_mul(u128::from(*count)))
+    /// Returns the number of units.
+    pub(crate) fn count(&self) -> u64 {
+        self.counts().iter().copied().fold(1, u64::saturating_mul)
     }
 
     /// Returns the part of the level in a unit.
@@ -145,7 +146,7 @@ pub(crate) fn passes_of_each(passes: &[Pass], levels: &[Grid], factors: &[u64]) 
 /// Plans a pass that reads the first of `levels`.
 fn pass(levels: &[Grid], factors: &[u64], means: Means) -> Result<Pass, u64> {
     let (from, first) = (&levels[0], &levels[1]);
-    let wanted = (JOBS * means.threads.max(1) as u128 * means.at_once as u128).min(first.count());
+    let wanted = (JOBS * means.threads.max(1) as u64 * means.at_once as u64).min(first.count());
     let mut highest = 1;
     while let Some(next) = levels.get(highest + 1)
         && levels[highest].is_aligned(factors)

@@ -54,6 +54,12 @@ pub struct PyramidPlan {
     notes: Vec<String>,
 }
 
+/// The most chunks or shards of a level.
+const MOST: u64 = 1 << 36;
+
+/// An estimate looks at this many units along a dimension, and takes the others for alike.
+const LOOKED_AT: u32 = 1 << 16;
+
 impl Pyramid {
     /// Looks at the array and the group, and decides what to do. Reads only documents.
     ///
@@ -132,6 +138,11 @@ impl Found {
         let metas = (1..described.levels.len()).map(|level| self.meta(pyramid, &described, level));
         let metas = metas.collect::<CopyResult<Vec<_>>>()?;
         let grids = self.grids(&metas, &described);
+        if let Some(grid) = grids.iter().find(|grid| grid.count() > MOST) {
+            let message =
+                format!("{} chunks are more than the {MOST} of which levels are made", grid.count());
+            return Err(CopyError::node(ArrayErrorKind::LimitExceeded, message));
+        }
         let passes = self.passes(pyramid, &grids, &described.factors)?;
         let named = self.said.paths().unwrap_or_default().iter().skip(1);
         let named: Vec<String> = named.map(|path| path.trim_matches('/').to_owned()).collect();
@@ -306,12 +317,14 @@ impl PyramidPlan {
     /// Returns how many chunks of a level are read along a dimension, each as often as pieces have a part of it.
     fn reads_along(&self, dim: usize, pass: &Pass, first: &Grid, chunk: u64) -> u128 {
         let from = &self.grids[pass.below];
-        let units = passes::cut(&(0..first.shape[dim]), first.units[dim]);
+        let (length, all) = (first.shape[dim], first.counts()[dim]);
+        let units = passes::cut(&(0..length), first.units[dim]).take(LOOKED_AT as usize);
         let of_unit = |unit: Range<u64>| {
             let range = region(&[unit], &self.described.factors[dim..=dim], &from.shape[dim..=dim]);
             let pieces = passes::cut(&range[0], pass.piece[dim]);
             pieces.map(|piece| u128::from(piece.end.div_ceil(chunk) - piece.start / chunk)).sum::<u128>()
         };
-        units.map(of_unit).sum()
+        let reads: u128 = units.map(of_unit).sum();
+        reads * u128::from(all.max(1)) / u128::from(all.clamp(1, LOOKED_AT.into()))
     }
 }

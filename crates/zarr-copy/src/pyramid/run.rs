@@ -95,12 +95,15 @@ impl PyramidPlan {
     ) -> CopyResult<()> {
         let work = Arc::new(self.work(pass)?);
         let top = &self.grids[pass.below + pass.height];
-        let known = if resumes { records.done(name).await? } else { Default::default() };
-        let jobs: Vec<u64> = (0..top.counts().iter().product()).filter(|job| !known.contains(job)).collect();
+        let mut known = if resumes { records.done(name).await? } else { Default::default() };
+        let count = top.count();
+        known.retain(|job| *job < count);
         let skipped = known.len() as u64;
+        let wanted = count - skipped;
+        let jobs = (0..count).filter(move |job| !known.contains(job));
         progress(Event::Array(work.made.first().map_or("", |made| made.array.path())));
         let is_first = pass.below == 0;
-        let (all, count) = (self.own_bytes(), jobs.len() as u64 + skipped);
+        let all = self.own_bytes();
         if is_first && skipped > 0 {
             // About as many bytes as these jobs have read.
             let part = u128::from(all) * u128::from(skipped) / u128::from(count.max(1));
@@ -123,7 +126,6 @@ impl PyramidPlan {
                 })
             }
         });
-        let wanted = jobs.len();
         let mut crew = Crew::begin(jobs, pass.threads, pass.at_once, &job);
         while let Some(told) = crew.next().await {
             match told {
@@ -175,7 +177,7 @@ impl PyramidPlan {
         for pass in passes_of_each(&self.passes, &self.grids, &self.described.factors) {
             let work = Arc::new(self.work(&pass)?);
             progress(Event::Array(work.made.first().map_or("", |made| made.array.path())));
-            let count = self.grids[pass.below + 1].counts().iter().product();
+            let count = self.grids[pass.below + 1].count();
             let compared = Arc::new(AtomicU64::new(0));
             let job: Job<Told> = Arc::new({
                 let (work, compared) = (work.clone(), compared.clone());
@@ -191,7 +193,7 @@ impl PyramidPlan {
                 }
             });
             let mut failed = None;
-            let mut crew = Crew::begin((0..count).collect(), pass.threads, pass.at_once, &job);
+            let mut crew = Crew::begin(0..count, pass.threads, pass.at_once, &job);
             while let Some(told) = crew.next().await {
                 match told {
                     Told::Read(bytes) => {

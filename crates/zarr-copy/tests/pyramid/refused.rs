@@ -21,6 +21,8 @@ fn group() -> Storage {
         ("/scalar/0", &[], DataType::UInt8),
         ("/small/0", &[20, 20], DataType::UInt8),
         ("/named/t2m", &[600, 600], DataType::UInt8),
+        ("/huge/0", &[1 << 62, 1 << 62], DataType::UInt8),
+        ("/long/0", &[1 << 50, 2], DataType::UInt8),
     ] {
         let chunks: Vec<u64> = shape.iter().map(|n| (*n).min(64)).collect();
         let meta = ArrayMeta::builder(shape, data_type).chunks(chunks).build().unwrap();
@@ -44,6 +46,8 @@ fn a_refusal_says_what_to_do() {
         (of("/scalar/0"), "an array without dimensions has no levels"),
         (of("/small/0"), "no further level is needed: the shape is [20, 20]; `levels` gives their number"),
         (of("/named/t2m"), "the path \"t2m\" has no number 0 in whose place those of the levels would be"),
+        (of("/huge/0"), "18446744073709551615 chunks are more than the 68719476736 of which levels are made"),
+        (of("/long/0"), "17592186044416 chunks are more than"),
         (of("/nothing"), "there is no node at \"/nothing\""),
         (
             of("/words").factors("y=2".parse::<zarr_copy::pyramid::Factors>().unwrap()),
