@@ -10,7 +10,6 @@ use crate::documents::Format;
 use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, Fill};
 use crate::json::{Object, Value, pointer};
-use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;
 use crate::names::{Role, changes_type, role};
 use crate::shapes::Shapes;
@@ -118,11 +117,7 @@ impl ArrayBuilder {
         let mut builder = Self::new(document.shape().to_vec(), data_type)
             .fill(Fill::stored(document.fill_value().clone()))
             .storage_transformers(document.storage_transformers().iter().map(|one| one.restated(None)));
-        let mut attributes = meta.attributes();
-        if meta.names_are_an_attribute() {
-            attributes.remove(DIMENSIONS);
-        }
-        builder.attributes = Attributes::Stored(attributes);
+        builder.attributes = Attributes::Stored(meta.attributes_without_names());
         // Codecs of the array that the builder would refuse are permitted, and no others.
         builder.unusual = builder.check_usual(document.codecs()).is_err();
         if meta.format() == Format::V3 {

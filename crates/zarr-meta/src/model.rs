@@ -158,12 +158,21 @@ impl ArrayMeta {
 
     /// Whether the names of dimensions are an attribute, as before format 3. A scalar has an empty list there, and no
     /// member in format 3.
-    pub(crate) fn names_are_an_attribute(&self) -> bool {
+    fn names_are_an_attribute(&self) -> bool {
         self.old.is_some()
             && match self.shape() {
                 [] => self.attributes().get(lower::DIMENSIONS).is_some_and(|names| names.as_raw() == "[]"),
                 _ => self.dimension_names().is_some(),
             }
+    }
+
+    /// Returns the attributes of the array in format 3, where the names of dimensions are a member.
+    pub(crate) fn attributes_without_names(&self) -> Object {
+        let mut attributes = self.attributes();
+        if self.names_are_an_attribute() {
+            attributes.remove(lower::DIMENSIONS);
+        }
+        attributes
     }
 
     /// Returns the array, or an error if its dtype, codecs or fill value could not be understood.

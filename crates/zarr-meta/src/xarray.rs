@@ -22,10 +22,7 @@ pub const FILL_VALUE: &str = "_FillValue";
 /// Returns the attributes for a copy of the array in format 3: without the names of dimensions, which are a member
 /// there, and with the [attribute of the missing value](fill_value_attribute).
 pub fn attributes_of_format_3(array: &ArrayMeta) -> Object {
-    let mut attributes = array.attributes();
-    if array.names_are_an_attribute() {
-        attributes.remove(DIMENSIONS);
-    }
+    let mut attributes = array.attributes_without_names();
     let missing = missing_value(array);
     if let Some(missing) =
         missing.and_then(|value| fill_value_attribute(array.document().data_type(), &value))
