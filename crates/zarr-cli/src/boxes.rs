@@ -2,7 +2,7 @@
 
 use zarr_array::traits::ChunkGrid;
 
-use crate::select::Pick;
+use crate::pick::Pick;
 use crate::slabs::{Budget, Slab};
 
 /// The boxes of a selection. Each ends where runs of elements in a chunk end, so every chunk is written once, unless a

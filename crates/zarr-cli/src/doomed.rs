@@ -7,10 +7,10 @@ use zarr_array::meta::{NodeMeta, is_document};
 use zarr_array::traits::Prefix;
 use zarr_hierarchy::ChildState;
 
+use crate::args::target::Target;
 use crate::exit::{Failure, line};
-use crate::json;
-use crate::table::count;
-use crate::target::Target;
+use crate::out::json;
+use crate::out::table::count;
 use crate::visit::Source;
 use crate::walk::walk;
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use zarr_array::traits::Prefix;
 use zarr_array::{Limits, block_on, node};
 
-use crate::progress::Progress;
-use crate::stores::Stores;
-use crate::target::Target;
+use crate::args::stores::Stores;
+use crate::args::target::Target;
+use crate::out::progress::Progress;
 
 #[derive(Debug)]
 pub(crate) struct Folder {

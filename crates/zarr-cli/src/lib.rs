@@ -1,97 +1,46 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// One file per verb; `exit` has the exit codes and the one place that prints errors.
+// `verbs` has a file per verb, `args` reads what the user typed, and `out` prints. Both may use what is at the root, such as
+// `exit`, the exit codes and the one place that prints errors; what else is at the root several verbs use.
 
-mod access;
-mod append;
-mod archive;
-mod around;
-mod attrs;
+mod args;
 mod boxes;
-mod cat;
-mod checksum;
-mod chunks;
 mod colour;
-mod completions;
-mod consolidate;
-mod copy;
-mod create;
 mod crew;
-mod data_type;
-mod diff;
-mod doctor;
 mod doomed;
-mod du;
 mod elements;
 mod exit;
-mod explain;
 mod folder;
-mod foreign;
-mod from;
-mod info;
 mod interrupt;
-mod json;
-mod labels;
-mod lengths;
 mod listed;
-mod ls;
-mod man;
-mod migrate;
-mod mv;
 mod name;
-mod nested;
-mod npy;
-mod output;
-#[cfg(feature = "page")]
-mod page;
-#[cfg(feature = "image")]
-mod picture;
+mod out;
+mod pick;
 mod planned;
-mod progress;
-mod pyramid;
-mod remove_metadata;
-mod render;
-mod resize;
-mod rm;
-mod scalar;
 mod secrets;
-mod select;
-#[cfg(feature = "serve")]
-mod serve;
-mod similar;
 mod slabs;
 mod sparse;
-mod stats;
-mod stdout;
 mod stored;
-mod stores;
-mod sweep;
-mod sync;
-mod table;
-mod target;
 mod terminal;
 mod trace;
-mod tree;
-mod typed;
 mod usage;
-mod validate;
-#[cfg(feature = "page")]
-mod view;
+mod verbs;
 mod visit;
 mod walk;
-mod write;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::error::Error as ClapError;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
+use args::stores::Stores;
+use args::{access, typed};
 use exit::{Exit, Failure, Outcome};
-use stores::Stores;
 use trace::Log;
+use verbs::Verb;
 
 /// Show what Zarr stores hold, print elements, and create, change, copy and check nodes.
 #[derive(Debug, Parser)]
@@ -116,64 +65,6 @@ for a node in it: file:///data/weather.zarr|zarr:t2m. Options for stores: zarr -
 Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or output, 5 corrupt data,
 6 unsupported extension, 7 store unavailable, 8 permission denied, 9 conflict with another writer, 10 uncertain
 write, 11 limit exceeded.";
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    Info(info::Args),
-    Tree(tree::Args),
-    Ls(ls::Args),
-    Cat(cat::Args),
-    Chunks(chunks::Args),
-    Du(du::Args),
-    Explain(explain::Args),
-    Diff(diff::Args),
-    Stats(stats::Args),
-    Copy(copy::Args),
-    Sync(sync::Args),
-    Pyramid(pyramid::Args),
-    Create(create::Args),
-    Append(append::Args),
-    Write(write::Args),
-    Resize(resize::Args),
-    Attrs(attrs::Args),
-    Mv(mv::Args),
-    Rm(rm::Args),
-    #[cfg(feature = "serve")]
-    Serve(serve::Args),
-    #[cfg(feature = "page")]
-    View(view::Args),
-    Consolidate(consolidate::Args),
-    Migrate(migrate::Args),
-    RemoveMetadata(remove_metadata::Args),
-    Sweep(sweep::Args),
-    Validate(validate::Args),
-    Doctor(doctor::Args),
-    Checksum(checksum::Args),
-    Completions(completions::Args),
-    Man(man::Args),
-}
-
-impl Verb {
-    /// Whether the verb may change a store.
-    fn writes(&self) -> bool {
-        matches!(
-            self,
-            Self::Copy(_)
-                | Self::Sync(_)
-                | Self::Pyramid(_)
-                | Self::Create(_)
-                | Self::Append(_)
-                | Self::Write(_)
-                | Self::Resize(_)
-                | Self::Attrs(_)
-                | Self::Mv(_)
-                | Self::Rm(_)
-                | Self::Consolidate(_)
-                | Self::Migrate(_)
-                | Self::RemoveMetadata(_)
-        )
-    }
-}
 
 /// Runs the command with its arguments and returns its exit code.
 ///
@@ -269,39 +160,8 @@ fn durable(cli: Cli, stores: Stores) -> Outcome {
 fn chosen(cli: Cli, stores: &Stores) -> Outcome {
     match (cli.verb, cli.array_path) {
         (Some(_), Some(_)) => Err(Failure::usage("--array_path cannot be combined with a verb")),
-        (Some(Verb::Info(args)), _) => info::run(&args, stores),
-        (Some(Verb::Tree(args)), _) => tree::run(&args, stores),
-        (Some(Verb::Ls(args)), _) => ls::run(&args, stores),
-        (Some(Verb::Cat(args)), _) => cat::run(&args, stores),
-        (Some(Verb::Chunks(args)), _) => chunks::run(&args, stores),
-        (Some(Verb::Du(args)), _) => du::run(&args, stores),
-        (Some(Verb::Explain(args)), _) => explain::run(&args, stores),
-        (Some(Verb::Diff(args)), _) => diff::run(&args, stores),
-        (Some(Verb::Stats(args)), _) => stats::run(&args, stores),
-        (Some(Verb::Copy(args)), _) => copy::run(&args, stores),
-        (Some(Verb::Sync(args)), _) => sync::run(&args, stores),
-        (Some(Verb::Pyramid(args)), _) => pyramid::run(&args, stores),
-        (Some(Verb::Create(args)), _) => create::run(&args, stores),
-        (Some(Verb::Append(args)), _) => append::run(&args, stores),
-        (Some(Verb::Write(args)), _) => write::run(&args, stores),
-        (Some(Verb::Resize(args)), _) => resize::run(&args, stores),
-        (Some(Verb::Attrs(args)), _) => attrs::run(&args, stores),
-        (Some(Verb::Mv(args)), _) => mv::run(&args, stores),
-        (Some(Verb::Rm(args)), _) => rm::run(&args, stores),
-        #[cfg(feature = "serve")]
-        (Some(Verb::Serve(args)), _) => serve::run(&args, stores),
-        #[cfg(feature = "page")]
-        (Some(Verb::View(args)), _) => view::run(&args, stores),
-        (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, stores),
-        (Some(Verb::Migrate(args)), _) => migrate::run(&args, stores),
-        (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, stores),
-        (Some(Verb::Sweep(args)), _) => sweep::run(&args, stores),
-        (Some(Verb::Validate(args)), _) => validate::run(&args, stores),
-        (Some(Verb::Checksum(args)), _) => checksum::run(&args, stores),
-        (Some(Verb::Doctor(args)), _) => doctor::run(&args, stores),
-        (Some(Verb::Completions(args)), _) => completions::run(&args),
-        (Some(Verb::Man(args)), _) => man::run(&args),
-        (None, Some(path)) => cat::run(&cat::Args::lines_of(path), stores),
+        (Some(verb), None) => verb.run(stores),
+        (None, Some(path)) => verbs::lines_of(path, stores),
         (None, None) => Err(Failure::usage("nothing to do; see `zarr --help`")),
     }
 }

@@ -14,11 +14,11 @@ use zarr_array::{DataType, Limits, Registry, block_on};
 use zarr_hierarchy::ChildState;
 use zarr_hierarchy::blocking::Group;
 
+use crate::args::target::{Target, registry};
 use crate::exit::{Failure, say};
-use crate::json;
-use crate::lengths::Extent;
-use crate::table::{dimensions, product};
-use crate::target::{Target, registry};
+use crate::out::json;
+use crate::out::lengths::Extent;
+use crate::out::table::{dimensions, product};
 use crate::visit::{NO_NODE, Source, Visit};
 use crate::walk::{note_odd_paths, reason, walk_known};
 

@@ -7,9 +7,9 @@ use zarr_hierarchy::migrate::{MigrationPlan, MigrationState, PlannedNode, Step, 
 use zarr_hierarchy::{HierarchyError, NodeKind};
 
 use crate::exit::{Exit, Failure, Outcome, say};
-use crate::json::{self, object};
-use crate::progress::Progress;
-use crate::stdout::print;
+use crate::out::json::{self, object};
+use crate::out::progress::Progress;
+use crate::out::stdout::print;
 
 /// The options for carrying out a plan.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use zarr_array::Selection;
 use zarr_array::traits::ChunkGrid;
 
-use crate::select::{Pick, selection};
+use crate::pick::{Pick, selection};
 
 /// The limits of one part.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use zarr_array::traits::ChunkGrid;
 use zarr_array::traits::strided::Dims;
 
 use crate::exit::{Exit, Failure};
-use crate::select::Pick;
+use crate::pick::Pick;
 use crate::slabs::{Budget, Slab, Slabs, chunks};
 use crate::stored::Stored;
 

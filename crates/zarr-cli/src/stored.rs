@@ -188,7 +188,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = FsStore::create(folder.path()).unwrap().with_page(2);
         let meta = ArrayMeta::builder([5, 3], DataType::UInt8).chunks([1, 3]).build().unwrap();
-        let array = Array::create(store, "/", meta, &crate::target::registry()).unwrap();
+        let array = Array::create(store, "/", meta, &crate::args::target::registry()).unwrap();
         array.write(.., &[1_u8; 15]).unwrap();
         for stray in ["c/5/0", "c/1/0.bak", "notes.txt"] {
             let key = Key::new(stray).unwrap();

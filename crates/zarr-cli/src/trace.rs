@@ -11,7 +11,7 @@ use zarr_array::traits::lock::unpoisoned;
 use zarr_store::{Trace, TracedRequest};
 
 use crate::exit::Failure;
-use crate::json;
+use crate::out::json;
 
 /// The output of the trace. Requests end on any thread; the lock keeps lines whole.
 #[derive(Clone)]

@@ -11,12 +11,12 @@ use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::{Key, Prefix, StoreResult, store::Listed as Object};
 use zarr_array::{Storage, block_on};
 
+use crate::args::target::Target;
 use crate::crew;
 use crate::exit::Failure;
 use crate::listed::{Grid, Listed};
-use crate::progress::Progress;
+use crate::out::progress::Progress;
 use crate::stored::{Size, chunk, is_document_of, size};
-use crate::target::Target;
 
 /// The number of pages that are listed one after the other before the rest is cut.
 const FIRST_PAGES: usize = 8;
@@ -201,7 +201,7 @@ mod tests {
     use zarr_store_fs::FsStore;
 
     use super::*;
-    use crate::target::registry;
+    use crate::args::target::registry;
 
     /// Pages of three objects make a long listing of few objects.
     #[test]

@@ -7,8 +7,8 @@ use zarr_array::meta::{Code, NodeMeta};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{ChildState, HierarchyError};
 
+use crate::args::target::Target;
 use crate::exit::{Failure, say};
-use crate::target::Target;
 use crate::visit::{Source, Visit};
 
 /// Visits the target node and all nodes below it, `levels` deep, parents before children. A broken node does not end

@@ -1,0 +1,17 @@
+//! What the user typed: options, paths and URLs, selections, elements.
+
+pub(crate) mod access;
+pub(crate) mod archive;
+pub(crate) mod around;
+pub(crate) mod data_type;
+pub(crate) mod foreign;
+pub(crate) mod from;
+pub(crate) mod labels;
+pub(crate) mod scalar;
+pub(crate) mod select;
+pub(crate) mod shape;
+pub(crate) mod similar;
+pub(crate) mod stores;
+pub(crate) mod target;
+pub(crate) mod typed;
+pub(crate) mod value;

@@ -1,0 +1,13 @@
+//! What is printed: tables, JSON, elements, pictures, progress.
+
+pub(crate) mod json;
+pub(crate) mod lengths;
+pub(crate) mod nested;
+pub(crate) mod npy;
+pub(crate) mod output;
+#[cfg(feature = "image")]
+pub(crate) mod picture;
+pub(crate) mod progress;
+pub(crate) mod render;
+pub(crate) mod stdout;
+pub(crate) mod table;

@@ -1,0 +1,234 @@
+//! `zarr create`: makes a new array or group.
+
+mod fill;
+mod place;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use zarr_array::blocking::Array;
+use zarr_array::meta::codecs::written;
+use zarr_array::meta::json::Object;
+use zarr_array::meta::v3::Extension;
+use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Members2};
+use zarr_array::{CreateOptions, DataType, ExistingNode};
+use zarr_copy::{Codecs, Lengths};
+use zarr_hierarchy::GroupOptions;
+use zarr_hierarchy::blocking::Group;
+
+use crate::args::data_type;
+use crate::args::from;
+use crate::args::scalar;
+use crate::args::shape::Shape;
+use crate::args::stores::{Stores, shown};
+use crate::args::target::registry;
+use crate::args::value::object_of;
+use crate::exit::{Exit, Failure, Outcome, say};
+use crate::out::table::product;
+pub(crate) use place::Place;
+
+/// Create an array or a group.
+///
+/// Missing groups above the node are created as well. The metadata is written in the form that every implementation
+/// reads.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The directory of the node: a new store, or a new node in an existing store.
+    #[arg(value_name = "STORE[/PATH]")]
+    store: PathBuf,
+    /// Create a group.
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dimension_names", "from"])]
+    group: bool,
+    /// The length of each dimension; "" makes a scalar. With --from by default the shape of the input.
+    #[arg(long, value_name = "A,B,…", required_unless_present_any = ["group", "from"])]
+    shape: Option<Shape>,
+    /// The data type: a name such as `float32`, `int` or `datetime64[ns]`, a type string of NumPy such as `f4`, `>i2`
+    /// or `U10`, or JSON. With --from by default the type of a NumPy file, or float64 for CSV.
+    #[arg(long, value_name = "TYPE", required_unless_present_any = ["group", "from"])]
+    dtype: Option<String>,
+    #[command(flatten)]
+    input: from::Options,
+    /// The shape of chunks; by default the array is halved until a chunk has at most 4 MiB. For chunks of different
+    /// lengths give a list for the dimension: `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30.
+    #[arg(long, value_name = "A,B,…|JSON")]
+    chunks: Option<Lengths>,
+    /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in
+    /// --chunks, which is needed as well.
+    #[arg(long, value_name = "A,B,…|JSON")]
+    shards: Option<Lengths>,
+    /// The codecs of the chunks, as in `zarr copy`.
+    #[arg(long, value_name = "LIST|JSON", default_value = "zstd")]
+    codecs: String,
+    /// The fill value, for elements that are not stored: a number, also `nan` or `-inf`, a date such as
+    /// `2020-01-01T12:00`, text, or JSON; by default 0 or its equivalent.
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    fill: Option<String>,
+    /// A name for each dimension; a name may be empty.
+    #[arg(long, value_name = "A,B,…")]
+    dimension_names: Option<String>,
+    /// The attributes: a JSON object, `@FILE` to read it from a file, or `-` for standard input.
+    #[arg(long, value_name = "JSON")]
+    attrs: Option<String>,
+    /// The format; by default that of the group above, or 3.
+    #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
+    zarr_format: Option<String>,
+    /// The action if the node exists. Only Zarr nodes are ever replaced.
+    #[arg(long, value_enum, default_value_t = IfExists::Fail)]
+    if_exists: IfExists,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr create --group weather.zarr
+  zarr create weather.zarr/t2m --shape 8760,721,1440 --dtype float32 --chunks 24,721,1440 --fill NaN
+  zarr create months.zarr --shape 90,721,1440 --dtype float32 --chunks '[[31,28,31],721,1440]'
+  zarr create weather.zarr/daily/t2m --shape 365,721,1440 --dtype '<f4' --dimension-names time,lat,lon
+  zarr create big.zarr --shape 100000,100000 --dtype uint8 --chunks 500,500 --shards 5000,5000 --codecs blosc:zstd:5
+  zarr create grid.zarr --from grid.npy --chunks 100,100 --codecs blosc:zstd:5
+  sensor | zarr create run.zarr/7 --from - --shape 1000,64 --dtype i2
+  zarr create old.zarr --zarr-format 2 --shape 1000 --dtype '>i2' --attrs '{\"units\": \"K\"}'";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IfExists {
+    /// Fail.
+    Fail,
+    /// Erase the existing node first, with everything in it.
+    Replace,
+}
+
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let place = Place::find(&args.store, stores)?;
+    let existing = match args.if_exists {
+        IfExists::Replace if place.is_node()? => ExistingNode::Replace,
+        _ => ExistingNode::Fail,
+    };
+    let format = match (args.zarr_format.as_deref(), place.wanted) {
+        (Some("2"), Some(Format::V3)) | (Some("3"), Some(Format::V2)) => {
+            return Err(Failure::usage(format!(
+                "--zarr-format: {:?} asks for another format",
+                shown(&args.store)
+            )));
+        }
+        (Some("2"), _) => Format::V2,
+        (Some(_), _) => Format::V3,
+        (None, Some(wanted)) => wanted,
+        (None, None) => place.format()?.unwrap_or(Format::V3),
+    };
+    let attributes = args.attrs.as_deref().map(object_of).transpose()?.unwrap_or_default();
+    let fail = |e: Failure| e.within(format_args!("store {:?}", place.store));
+    if args.group {
+        let meta = GroupMeta::new(format)?.with_attributes(attributes)?;
+        let options = GroupOptions::new().existing(existing);
+        Group::create_with(place.storage(stores)?, &place.path, meta, &registry(), &options)
+            .map_err(|e| fail(e.into()))?;
+        return Ok(Exit::Ok);
+    }
+    let given = args.dtype.as_deref().map(data_type::named).transpose().map_err(|e| e.within("--dtype"))?;
+    if args.input.is_given() {
+        if existing != ExistingNode::Fail {
+            let message =
+                "--from replaces nothing; create the array in another place, then `zarr rm` and `zarr mv`";
+            return Err(Failure::usage(message));
+        }
+        let input = args.input.open(given.as_ref())?;
+        let shape = args.shape.as_ref().map(|shape| shape.0.clone()).or_else(|| input.shape.clone());
+        let Some(shape) = shape else {
+            return Err(Failure::usage("raw bytes have no shape, give it with --shape"));
+        };
+        let (data_type, is_big) = given.unwrap_or_else(|| (input.data_type.clone(), false));
+        let reader = input.reader(&data_type, &shape, args.shape.is_some())?;
+        let meta = array(args, shape, &data_type, is_big, format, attributes).map_err(from_arguments)?;
+        fill::run(&place, stores, meta, &reader).map_err(fail)?;
+        return Ok(Exit::Ok);
+    }
+    let shape = args.shape.as_ref().map(|shape| shape.0.clone()).unwrap_or_default();
+    // The options demand a data type here.
+    let (data_type, is_big) = given.unwrap_or((DataType::Float64, false));
+    let meta = array(args, shape, &data_type, is_big, format, attributes).map_err(from_arguments)?;
+    let options = CreateOptions::new().existing(existing);
+    let array = Array::create_with(place.storage(stores)?, &place.path, meta, &registry(), &options)
+        .map_err(|e| fail(e.into()))?;
+    array.diagnostics().iter().for_each(|note| say(&format!("note: {note}")));
+    Ok(Exit::Ok)
+}
+
+/// Invalid metadata comes from the command line, since nothing is stored yet.
+fn from_arguments(e: Failure) -> Failure {
+    if e.exit() == Exit::Invalid { Failure::usage(e.message()) } else { e }
+}
+
+/// Makes the metadata of the array.
+fn array(
+    args: &Args,
+    shape: Vec<u64>,
+    data_type: &DataType,
+    is_big: bool,
+    format: Format,
+    attributes: Object,
+) -> Result<ArrayMeta, Failure> {
+    let codecs: Codecs = args.codecs.parse().map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
+    let (mut list, old) = match codecs {
+        Codecs::List(list) => (list, Members2::default()),
+        Codecs::Old(_) if format == Format::V3 => {
+            return Err(Failure::usage("--codecs: the codecs are of format 2, the array is of format 3"));
+        }
+        Codecs::Old(old) => (Vec::new(), old),
+        other => return Err(Failure::usage(format!("--codecs: an array cannot be created with {other:?}"))),
+    };
+    if is_big && !list.iter().any(|codec| codec.name() == "bytes") {
+        let at = list.iter().take_while(|codec| codec.name() == "transpose").count();
+        list.insert(at, Extension::new("bytes").with("endian", "big"));
+    }
+    let chunks = args.chunks.clone();
+    if chunks.is_none() && args.shards.is_some() {
+        let message = "--shards: a shard holds several chunks, give their shape with --chunks";
+        return Err(Failure::usage(message));
+    }
+    let chunks = chunks.unwrap_or_else(|| Lengths::Shape(automatic(&shape, data_type.size().unwrap_or(16))));
+    let builder = ArrayMeta::builder(shape.clone(), data_type.clone())
+        .codecs(written(&list, data_type, shape.len(), &registry()))
+        .attributes(attributes);
+    let mut builder = chunks.cut(builder, args.shards.as_ref())?;
+    if let Some(fill) = &args.fill {
+        builder = builder.fill(scalar::value(fill, data_type).map_err(|e| e.within("--fill"))?);
+    }
+    if let Some(names) = &args.dimension_names {
+        builder = builder.dimension_names(names.split(',').map(|name| Some(name).filter(|n| !n.is_empty())));
+    }
+    if format == Format::V3 {
+        return Ok(builder.build()?);
+    }
+    let keys = Extension::new("v2").with("separator", ".");
+    let meta = builder.chunk_key_encoding(keys).build()?.to_v2()?;
+    Ok(meta.with_members2(&old)?)
+}
+
+/// Returns the default chunk shape: the longest dimension is halved until a chunk is small enough.
+fn automatic(shape: &[u64], element: usize) -> Vec<u64> {
+    const BYTES: u128 = 4 << 20;
+    let mut chunks: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
+    let most = BYTES / (element as u128).max(1);
+    while product(&chunks).is_none_or(|elements| elements > most) {
+        match chunks.iter_mut().max() {
+            Some(longest) if *longest > 1 => *longest = longest.div_ceil(2),
+            _ => break,
+        }
+    }
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_small_and_never_empty() {
+        assert_eq!(automatic(&[1000, 1000], 4), [1000, 1000]);
+        assert_eq!(automatic(&[8760, 721, 1440], 4), [69, 91, 90]);
+        assert_eq!(automatic(&[0, 5], 8), [1, 5]);
+        assert_eq!(automatic(&[], 8), [] as [u64; 0]);
+        assert!(product(&automatic(&[u64::MAX; 4], 8)).unwrap() <= (4 << 20) / 8);
+        assert_eq!(automatic(&[3], 1 << 30), [1]);
+    }
+}

@@ -1,0 +1,141 @@
+//! `zarr doctor`: advice about the layout of a hierarchy, with figures.
+
+mod advice;
+
+use std::path::PathBuf;
+
+use zarr_array::meta::json::Object;
+
+use crate::args::stores::Stores;
+use crate::args::target::Target;
+use crate::exit::{Exit, Failure, Outcome, line};
+use crate::listed::{Listed, list};
+use crate::out::json;
+use crate::out::stdout::print;
+use crate::out::table::count;
+use crate::usage::measure;
+use crate::visit::Source;
+use advice::Advice;
+
+/// Show what makes a hierarchy slow or hard to read, and what would mend it.
+///
+/// Looks at the metadata documents and lists the store once; no element is read. Advice is about cost, and not about
+/// errors: `zarr validate` finds those. Each piece has a code, the figures behind it, and a command, if one helps.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The node: a directory with a metadata document.
+    #[arg(value_name = "STORE[/PATH]")]
+    store: PathBuf,
+    /// Leave out advice with this code, such as `no-shards`. May be repeated.
+    #[arg(long, value_name = "CODE")]
+    ignore: Vec<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr doctor weather.zarr
+  zarr doctor --ignore no-consolidated-metadata s3://bucket/image.zarr
+  zarr doctor --json weather.zarr | jq -r '.advice[].command'
+
+Codes:
+  small-objects             many stored objects that are smaller than what a request costs
+  large-index               shards whose index takes much of them, because inner chunks are very small
+  large-chunks              chunks that take much memory to read one element
+  split-coordinate          a coordinate in several objects
+  uncompressed              large arrays without a compressor
+  rare-codecs               codecs that some readers lack
+  no-dimension-names        arrays of format 3 without names, which xarray does not open
+  no-consolidated-metadata  a hierarchy whose readers open each node
+  stale-consolidated-metadata
+  stray-objects             objects that no reader sees";
+
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
+    let nodes: Vec<Listed> = list(&target, Source::DOCUMENTS, usize::MAX)?.collect();
+    let usage = measure(&target, &nodes.iter().collect::<Vec<_>>())?;
+    let mut all = consolidated(&target, nodes.len())?;
+    for (node, usage) in nodes.iter().zip(&usage) {
+        all.extend(advice::of(node, usage));
+    }
+    all.retain(|advice| !args.ignore.iter().any(|code| code.eq_ignore_ascii_case(advice.code)));
+    let all: Vec<_> = all
+        .into_iter()
+        .map(|advice| {
+            let command = advice.command(&target, &args.store);
+            (advice, command)
+        })
+        .collect();
+    let text =
+        if args.json { json::pretty(&to_json(&all, nodes.len()).into()) } else { to_text(&all, nodes.len()) };
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// Returns advice about the consolidated metadata of the root.
+fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
+    let group = match target.group(Source::default()) {
+        Ok(group) => group,
+        // An array has no nodes below it.
+        Err(_) if nodes == 1 => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    };
+    let found = group.check_consolidated().map_err(|e| target.fail(e))?;
+    let path = target.path.clone();
+    let verb = Some("consolidate STORE".to_owned());
+    Ok(match found {
+        None if nodes > advice::FEW_NODES => vec![Advice {
+            code: "no-consolidated-metadata",
+            path,
+            message: format!(
+                "there are {nodes} nodes and no consolidated metadata: to open all of them takes a request or more for \
+                 each, instead of one"
+            ),
+            verb,
+        }],
+        Some(differences) if !differences.is_empty() => vec![Advice {
+            code: "stale-consolidated-metadata",
+            path,
+            message: format!(
+                "the consolidated metadata differs from the documents of {}: readers that trust it see old nodes",
+                count(differences.len(), "node")
+            ),
+            verb,
+        }],
+        _ => Vec::new(),
+    })
+}
+
+/// Advice with the command that mends it.
+type Given = (Advice, Option<String>);
+
+fn to_text(all: &[Given], nodes: usize) -> String {
+    let mut text = String::new();
+    for (Advice { code, path, message, .. }, command) in all {
+        text.push_str(&format!("{}  {code}\n  {}\n", line(path), line(message)));
+        if let Some(command) = command {
+            text.push_str(&format!("  > {}\n", line(command)));
+        }
+    }
+    let end = if all.is_empty() {
+        "no advice".to_owned()
+    } else {
+        format!("{} of advice", count(all.len(), "piece"))
+    };
+    text + &format!("{}, {end}\n", count(nodes, "node"))
+}
+
+fn to_json(all: &[Given], nodes: usize) -> Object {
+    let entry = |(advice, command): &Given| {
+        json::object([
+            ("code", advice.code.into()),
+            ("path", (&advice.path).into()),
+            ("message", (&advice.message).into()),
+            ("command", command.as_deref().into()),
+        ])
+    };
+    json::document([("nodes", nodes.into()), ("advice", all.iter().map(entry).collect())])
+}

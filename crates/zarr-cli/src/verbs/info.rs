@@ -1,0 +1,163 @@
+//! `zarr info`: describes a node.
+
+mod array;
+mod dataset;
+mod group;
+mod repository;
+
+use std::path::PathBuf;
+
+use zarr_array::Diagnostic;
+use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::{Format, NodeMeta};
+
+use zarr_xarray::blocking::DataTree;
+
+use crate::args::stores::Stores;
+use crate::args::target::Target;
+use crate::exit::{Exit, Failure, Outcome, line};
+use crate::out::json;
+use crate::out::stdout::print;
+use crate::out::table::Table;
+use crate::visit::Source;
+use array::ArrayInfo;
+use group::GroupInfo;
+use repository::RepositoryInfo;
+
+/// Describe an array or a group.
+///
+/// A node with an unknown codec or data type is described as well; only its elements cannot be read. Stored chunks are
+/// counted as long as that is quick. For a group the first 2000 children are listed, from consolidated metadata if there is
+/// any; a difference from the store is reported.
+///
+/// A group of arrays with named dimensions, and at most 2000 children, is shown as a dataset: dimensions, coordinates
+/// with their first and last values, and variables, each with its stored type and the type that decoding makes of it.
+///
+/// A node in an Icechunk repository is followed by the branches and tags of the repository, the snapshot that is read, and
+/// the places of virtual chunks.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The node: a directory with a metadata document.
+    #[arg(value_name = "STORE[/PATH]")]
+    store: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Count all stored chunks or shards, even if there are many.
+    #[arg(long)]
+    count: bool,
+    /// Print a group and the groups below it as CDL, as `ncdump -h` does.
+    #[arg(long, conflicts_with = "json")]
+    cdl: bool,
+    /// Do not read the values of coordinates.
+    #[arg(long)]
+    no_values: bool,
+    /// Leave out the attributes of a group.
+    #[arg(long)]
+    no_attrs: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr info weather.zarr
+  zarr info weather.zarr/t2m
+  zarr info --json weather.zarr/t2m | jq .shape
+  zarr info 's3://bucket/repo|icechunk:@tag.v1.0'
+  zarr info --cdl weather.zarr > weather.cdl";
+
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, &stores.cached())?;
+    let (node, notes) = target.node()?;
+    if args.cdl {
+        return cdl(&target, args.source, &node);
+    }
+    let repository = RepositoryInfo::of(&args.store, stores)?;
+    let print = |document: &dyn Fn() -> Object, page: &dyn Fn() -> String| match args.json {
+        true => {
+            let mut document = document();
+            if let Some(repository) = &repository {
+                document.set("repository", repository.to_json());
+            }
+            print(&json::pretty(&document.into()))
+        }
+        false => print(&(page() + &repository.as_ref().map(RepositoryInfo::page).unwrap_or_default())),
+    };
+    match node {
+        NodeMeta::Array(meta) => {
+            let info = ArrayInfo::new(&target, meta, notes, args.count);
+            print(&|| info.to_json(&target), &|| info.page(&target))?;
+        }
+        NodeMeta::Group(meta) => {
+            let info = GroupInfo::new(&target, args, meta, notes)?;
+            print(&|| info.to_json(&target), &|| info.page(&target))?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn head(target: &Target, kind: &str, format: Format) -> Table {
+    let mut table = Table::default();
+    table.row(["name", &target.path]);
+    table.row(["store", &target.store.display().to_string()]);
+    table.row(["kind", &format!("{kind}, Zarr format {format}")]);
+    table
+}
+
+/// Prints a group and the groups below it as CDL. The name is the last part of the store or of the path.
+fn cdl(target: &Target, source: Source, node: &NodeMeta) -> Outcome {
+    if let NodeMeta::Array(_) = node {
+        return Err(target.fail(Failure::usage("--cdl describes a group, and this node is an array")));
+    }
+    let tree = DataTree::open(target.group(source)?).map_err(|e| target.fail(e))?;
+    let place = if target.path == "/" { target.store.clone() } else { PathBuf::from(&target.path) };
+    let name =
+        place.file_stem().map_or_else(|| "zarr".to_owned(), |name| name.to_string_lossy().into_owned());
+    print(&tree.to_cdl(&name))?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the attributes, one a line: texts without quotes, other values as JSON.
+fn attribute_lines(attributes: &Object) -> String {
+    let mut text = String::new();
+    for member in attributes.members() {
+        let value = member.value();
+        let shown = value.to_text().map_or_else(|_| value.to_compact(), |text| text.into_owned());
+        text.push_str(&format!("  {}\n", line(&format!("{}: {shown}", member.name_lossy()))));
+    }
+    if text.is_empty() { text } else { format!("attributes\n{text}") }
+}
+
+/// Returns the tolerated deviations, one a line.
+fn tolerated(notes: &[Diagnostic]) -> String {
+    let rows: String = notes.iter().map(|note| format!("  {}\n", line(&note.to_string()))).collect();
+    if rows.is_empty() { rows } else { format!("tolerated\n{rows}") }
+}
+
+/// Returns the table, followed by the attributes and the tolerated deviations.
+fn end(mut table: Table, attributes: &Object, notes: &[Diagnostic]) -> String {
+    if attributes.is_empty() {
+        table.row(["attributes", "none"]);
+    }
+    let mut text = table.to_text("");
+    if !attributes.is_empty() {
+        text.push_str("attributes\n");
+        for row in json::pretty(&attributes.to_value()).lines() {
+            text.extend(["  ", &line(row), "\n"]);
+        }
+    }
+    text + &tolerated(notes)
+}
+
+fn diagnostics(notes: &[Diagnostic]) -> Value {
+    let one = |note: &Diagnostic| {
+        json::object([
+            ("code", note.code.id().into()),
+            ("pointer", (&note.pointer).into()),
+            ("message", (&note.message).into()),
+        ])
+    };
+    notes.iter().map(one).collect()
+}

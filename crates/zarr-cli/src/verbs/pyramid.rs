@@ -1,0 +1,57 @@
+//! `zarr pyramid`: makes levels of lower resolution beside an array.
+
+mod into;
+mod report;
+mod settings;
+
+use std::time::Instant;
+
+use zarr_array::block_on;
+use zarr_copy::{Event, RunOptions};
+
+use crate::args::stores::Stores;
+use crate::args::target::Target;
+use crate::exit::{Exit, Outcome, say};
+use crate::interrupt;
+use crate::out::progress::Progress;
+use crate::out::stdout::print;
+pub(crate) use settings::Args;
+use settings::{failed, left, metadata, settings};
+
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let metadata = metadata(args)?;
+    let source = Target::to_change(&args.source, stores)?;
+    let place = match &args.destination {
+        None => source,
+        Some(destination) => match into::copied(args, metadata.as_deref(), &source, destination, stores)? {
+            Some(place) => place,
+            None => return Ok(Exit::Ok),
+        },
+    };
+    let pyramid = settings(args, &place, metadata.as_deref());
+    let plan = block_on(pyramid.plan()).map_err(|e| failed(&e, &place))?;
+    plan.notes().for_each(|note| say(&format!("note: {note}")));
+    if args.dry_run {
+        print(&if args.json { report::plan_json(&plan) } else { report::plan(&plan) })?;
+        return Ok(Exit::Ok);
+    }
+    let rounds = if args.verify { 2 } else { 1 };
+    let progress = Progress::new(plan.bytes().saturating_mul(rounds), args.quiet);
+    let told = |event: Event<'_>| match event {
+        Event::Array(path) => progress.at(path),
+        Event::Bytes(bytes) => progress.add(bytes),
+        _ => {}
+    };
+    let _interruptible = interrupt::saying(left(args));
+    let since = Instant::now();
+    let options = RunOptions::new().resume(args.resume).verify(args.verify);
+    let done = block_on(plan.run(options, &told));
+    drop(progress);
+    let done = done.map_err(|e| failed(&e, &place))?;
+    if args.json {
+        print(&report::summary_json(&plan, &done))?;
+    } else if !args.quiet {
+        print(&report::summary(&plan, &done, since.elapsed()))?;
+    }
+    Ok(Exit::Ok)
+}
