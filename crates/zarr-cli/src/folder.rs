@@ -5,6 +5,7 @@ use std::path::Path;
 use zarr_array::traits::Prefix;
 use zarr_array::{Limits, block_on, node};
 
+use crate::args::place::Place;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::out::progress::Progress;
@@ -20,7 +21,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Reads a folder. Returns `None` if no store is in it, or if it cannot be listed.
     pub(crate) fn read(given: &Path, stores: &Stores) -> Option<Self> {
-        let folder = Target::folder(given, stores).ok().filter(Target::lists)?;
+        let folder = Target::opened(Place::exact(given, stores), stores).ok().filter(Target::lists)?;
         let mut prefixes = block_on(folder.storage.list_dir(&folder.prefix().ok()?)).ok()?.prefixes;
         prefixes.sort_unstable();
         let progress = Progress::documents(prefixes.len(), false);
@@ -32,6 +33,6 @@ impl Folder {
         };
         prefixes.retain(is_node);
         let stores: Vec<_> = prefixes.iter().map(|prefix| folder.at_path(&prefix.node_path())).collect();
-        (!stores.is_empty()).then_some(Self { path: folder.path, stores })
+        (!stores.is_empty()).then_some(Self { path: folder.path.clone(), stores })
     }
 }

@@ -76,6 +76,25 @@ pub(crate) fn absolute(given: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// Returns the absolute path without links and `..`, so that its parents are the real ones.
+pub(crate) fn resolved(given: &Path) -> Result<PathBuf, Failure> {
+    // A broken link exists, and cannot be the destination.
+    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    let here = Path::new("");
+    let existing = given.ancestors().find(|p| *p == here || is_there(p)).unwrap_or(here);
+    let rest = given.strip_prefix(existing).unwrap_or(here);
+    if rest.components().any(|c| !matches!(c, Component::Normal(_))) {
+        return Err(Failure::usage(format!("{given:?} has `..` after a directory that does not exist")));
+    }
+    let directory = fs::canonicalize(if existing == here { Path::new(".") } else { existing });
+    let directory = directory.map_err(|e| unusable(given, &e))?;
+    Ok(if rest == here { directory } else { directory.join(rest) })
+}
+
+pub(crate) fn unusable(given: &Path, e: &io::Error) -> Failure {
+    Failure::io(e, format_args!("cannot use {given:?} as the destination"))
+}
+
 /// Returns the URL of the node at `url` in the hierarchy around it, `STORE|zarr:path`, or `None` if it is the root of a
 /// store. A URL that names store and node, or an archive, is taken as it is.
 ///
@@ -96,19 +115,6 @@ pub(crate) fn url(url: &str, stores: &Stores) -> Result<Option<String>, Failure>
     }
 }
 
-/// Returns the URL of an absolute path in the hierarchy around it. The path, and groups above it, need not exist.
-pub(crate) fn file_url(path: &Path) -> String {
-    let existing = path.ancestors().find(|above| above.exists()).unwrap_or(path);
-    let rest = path.strip_prefix(existing).unwrap_or(Path::new("")).iter();
-    let rest: Vec<&str> = rest.filter_map(OsStr::to_str).collect();
-    let (root, mut names) = hierarchy(existing);
-    names.extend(rest.iter().map(|name| (*name).to_owned()));
-    if names.is_empty() || !is_node(&root) {
-        return format!("file://{}", encoded(path));
-    }
-    format!("file://{}|zarr:{}", encoded(&root), names.join("/"))
-}
-
 fn service(url: &str, stores: &Stores) -> Result<Option<String>, Failure> {
     let start = scheme_of(url).map_or(0, |scheme| scheme.len() + "://".len());
     let (bucket, key) = url[start..].split_once('/').unwrap_or((&url[start..], ""));
@@ -120,7 +126,7 @@ fn service(url: &str, stores: &Stores) -> Result<Option<String>, Failure> {
         let Ok(prefix) = Prefix::new(format!("{}/", names[..above].join("/"))) else { break };
         let storage = match &storage {
             Some(storage) => storage,
-            None => storage.insert(stores.open(&bucket)?.storage),
+            None => storage.insert(stores.open(&bucket)?),
         };
         match block_on(node::documents(storage, &prefix, None, &Limits::default())).map_err(Failure::from) {
             Ok(documents) if documents.make_node() => top = above,

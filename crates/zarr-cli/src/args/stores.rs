@@ -8,7 +8,7 @@ use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::{StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, block_on};
-use zarr_store::{Access, CacheOptions, Cached, Located, Scheme, Schemes, Targets, Traced};
+use zarr_store::{Access, CacheOptions, Cached, Scheme, Schemes, Targets, Traced};
 use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 use zarr_store_fs::FsStore;
 use zarr_store_icechunk::{Ref, Repository};
@@ -113,33 +113,39 @@ impl Stores {
     }
 
     /// Opens the store at a URL. Returns [`Exit::NotFound`] if it is a directory that does not exist.
-    pub(crate) fn open(&self, url: &str) -> Result<Located, Failure> {
+    pub(super) fn open(&self, url: &str) -> Result<Storage, Failure> {
         self.located(url, &self.access)
     }
 
-    /// Opens the store at a URL. Returns `None` if it does not exist.
-    pub(crate) fn open_if_there(&self, url: &str) -> Result<Option<Located>, Failure> {
-        match self.open(url) {
-            Ok(located) => Ok(Some(located)),
-            Err(e) if e.exit() == Exit::NotFound => Ok(None),
-            Err(e) => Err(e),
-        }
-    }
-
     /// Opens the store at a URL for writing. Creates its directory if needed.
-    pub(crate) fn create(&self, url: &str) -> Result<Located, Failure> {
+    pub(super) fn create(&self, url: &str) -> Result<Storage, Failure> {
         self.located(url, &self.access.clone().create(true))
     }
 
-    fn located(&self, url: &str, access: &Access) -> Result<Located, Failure> {
-        let mut located = block_on(self.schemes.open(url, access)).map_err(|e| self.unopened(url, &e))?;
-        located.storage = self.layered(located.storage);
-        Ok(located)
+    fn located(&self, url: &str, access: &Access) -> Result<Storage, Failure> {
+        let located = block_on(self.schemes.open(url, access)).map_err(|e| self.unopened(url, &e))?;
+        Ok(self.layered(located.storage))
+    }
+
+    /// Opens the store in a directory. Returns [`Exit::NotFound`] if it does not exist.
+    pub(crate) fn open_directory(&self, path: &Path) -> Result<Storage, Failure> {
+        self.directory(path, FsStore::open(path))
+    }
+
+    /// Opens the store in a directory for writing. Creates the directory if needed.
+    pub(super) fn create_directory(&self, path: &Path) -> Result<Storage, Failure> {
+        self.directory(path, FsStore::create(path))
     }
 
     /// Returns the storage of a directory, confined if that is asked for. Its requests are traced, if a trace is wanted.
-    pub(crate) fn directory(&self, store: FsStore) -> StoreResult<Storage> {
-        Ok(self.layered(if self.access.confined { store.with_confinement()? } else { store }))
+    fn directory(&self, path: &Path, opened: StoreResult<FsStore>) -> Result<Storage, Failure> {
+        let confined =
+            |store: FsStore| if self.access.confined { store.with_confinement() } else { Ok(store) };
+        let opened = opened.and_then(confined).map_err(|e| {
+            let exit = if is_absent(&e) { Exit::NotFound } else { Failure::from(e.clone()).exit() };
+            Failure::new(exit, format!("{e:#}")).within(format_args!("store {path:?}"))
+        });
+        Ok(self.layered(opened?))
     }
 
     fn layered(&self, storage: impl Into<Storage>) -> Storage {

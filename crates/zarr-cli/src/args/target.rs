@@ -1,15 +1,9 @@
-//! `STORE[/path]`: finds the node that the user named.
-//!
-//! A path is the directory of the node. The store is the hierarchy around it: it begins at the topmost directory that
-//! is reached through directories that are nodes. So messages name a node by its path in the hierarchy, and keys are
-//! those of the store.
-//!
-//! A URL names a store, and the node is its root; `|zarr:path` at the end names a node in the store. Only verbs that
-//! change a node at a URL without this end look for the hierarchy around it.
+//! The node that the user named.
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
@@ -21,175 +15,114 @@ use zarr_array::{
 use zarr_copy::marker;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{ChildState, Formats, GroupOptions, HierarchyResult, UseConsolidated};
-use zarr_store::{Located, split_adapters, split_node};
-use zarr_store_fs::FsStore;
 
-use crate::args::around::{self, has_document, hierarchy, is_node};
+use crate::args::around::{has_document, is_node};
 use crate::args::foreign;
+use crate::args::place::Place;
 use crate::args::similar::did_you_mean;
-use crate::args::stores::{Stores, directory_of, shown};
+use crate::args::stores::Stores;
 use crate::exit::{Exit, Failure, say};
 use crate::visit::{Source, Visit};
 
 /// The largest number of nodes that a message names.
 const NAMED: usize = 5;
 
-/// A node that exists.
+/// A node that exists, and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
+    place: Place,
     pub(crate) storage: Storage,
-    /// The node's path in the store: `/`, `/a/b`.
-    pub(crate) path: String,
-    /// The name of the store in messages: a path, or a URL without secrets.
-    pub(crate) store: PathBuf,
-    /// The directory of the store, if it has one.
-    pub(crate) root: Option<PathBuf>,
-    /// The format to read, if it must be given.
-    pub(crate) format: Option<Format>,
     /// The documents of the node, if they were read while finding it.
     documents: Option<Documents>,
+}
+
+impl Deref for Target {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
 }
 
 impl Target {
     /// Finds the node.
     pub(crate) fn find(given: &Path, stores: &Stores) -> Result<Self, Failure> {
-        if let Some(url) = stores.url(given) {
-            return Self::at(&url, stores);
-        }
-        match fs::metadata(given) {
-            Ok(found) if found.is_dir() => {}
-            // A device or a pipe is not opened.
-            Ok(found) => {
-                return Err(match found.is_file().then(|| foreign::file(given)).flatten() {
-                    Some(format) => Failure::unsupported(format!("{given:?} is {format}, not a Zarr store")),
-                    None => {
-                        let node = given.ancestors().skip(1).find(|above| is_node(above));
-                        let what = match node {
-                            Some(node) => format!("a file of the node {node:?}"),
-                            None => "neither a directory nor a ZIP archive".to_owned(),
-                        };
-                        Failure::new(Exit::NotFound, format!("{given:?} is {what}"))
-                    }
-                });
-            }
-            Err(e) => return Err(missing(given, &e)),
-        }
-        let format = if has_document(given)? {
-            None
-        } else if document(&given.join(DocumentName::Array1.as_str())).is_some_and(|text| is_v1(&text)) {
-            Some(Format::V1)
-        } else {
-            return Err(no_node_in(given));
-        };
-        let (store, names) = hierarchy(given);
-        let path = format!("/{}", names.join("/"));
-        // A name that cannot be part of a key: this node becomes the root of its own store.
-        let (store, path) =
-            if Prefix::of_node(&path).is_err() { (given.to_owned(), "/".to_owned()) } else { (store, path) };
-        let opened = FsStore::open(&store).and_then(|opened| stores.directory(opened));
-        Ok(Self {
-            storage: opened.map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?,
-            path,
-            root: Some(store.clone()),
-            store,
-            format,
-            documents: None,
-        })
+        Self::found(given, Place::of(given, stores), stores)
     }
 
     /// Finds the node for a verb that changes it: also at a URL as a part of the hierarchy around it.
     pub(crate) fn to_change(given: &Path, stores: &Stores) -> Result<Self, Failure> {
-        let Some(url) = stores.url(given) else { return Self::find(given, stores) };
-        Self::at(&around::url(&url, stores)?.unwrap_or_else(|| url.into_owned()), stores)
+        Self::found(given, Place::to_change(given, stores)?, stores)
     }
 
-    /// Returns the place that a URL names, whether or not a node is there.
-    pub(crate) fn place(url: &str, stores: &Stores) -> Result<Self, Failure> {
-        let (store, ..) = split_node(url);
-        let Located { storage, node, format, .. } = stores.open(url)?;
-        let format = format.and_then(Format::of);
-        let (root, store) = (directory_of(store), shown(store));
-        Ok(Self { storage, path: node, store, root, format, documents: None })
+    /// Opens a place, whether or not a node is there.
+    pub(crate) fn opened(place: Place, stores: &Stores) -> Result<Self, Failure> {
+        let storage = place.open(stores)?;
+        Ok(Self { place, storage, documents: None })
     }
 
-    /// Finds the node that a URL names.
-    fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
-        let mut target = Self::place(url, stores)?;
-        let prefix = target.prefix()?;
+    fn found(given: &Path, mut place: Place, stores: &Stores) -> Result<Self, Failure> {
+        if place.url().is_some() {
+            return Self::opened(place, stores)?.read();
+        }
+        place.format = format_in(given)?;
+        Self::opened(place, stores)
+    }
+
+    /// Reads the documents of the node.
+    fn read(mut self) -> Result<Self, Failure> {
+        let prefix = self.prefix()?;
         let read = |format| {
-            block_on(node::documents(&target.storage, &prefix, format, &Limits::default()))
-                .map_err(|e| target.fail(e))
+            block_on(node::documents(&self.storage, &prefix, format, &Limits::default()))
+                .map_err(|e| self.fail(e))
         };
-        let mut documents = read(target.format)?;
+        let mut documents = read(self.format)?;
         if let Some(name) = foreign::page(&documents) {
             let message = format!(
                 "{:?}: the server answers {name:?} with a web page: the URL is not that of a store, or the server answers \
                  every URL with a page",
-                target.path
+                self.path
             );
-            return Err(target.fail(Failure::unsupported(message)));
+            return Err(self.fail(Failure::unsupported(message)));
         }
         if !documents.make_node() {
             documents = read(Some(Format::V1))?;
-            if target.format.is_some() || !documents.get(DocumentName::Array1).is_some_and(|text| is_v1(text))
-            {
-                return Err(target.unfinished(&prefix).unwrap_or_else(|| target.no_node()));
+            if self.format.is_some() || !documents.get(DocumentName::Array1).is_some_and(|text| is_v1(text)) {
+                return Err(self.unfinished(&prefix).unwrap_or_else(|| self.no_node()));
             }
-            target.format = Some(Format::V1);
+            self.place.format = Some(Format::V1);
         }
-        target.documents = Some(documents);
-        Ok(target)
-    }
-
-    /// Opens a directory or the place at a URL, whether or not it is a node.
-    pub(crate) fn folder(given: &Path, stores: &Stores) -> Result<Self, Failure> {
-        if let Some(url) = stores.url(given) {
-            return Self::place(&url, stores);
-        }
-        let storage = FsStore::open(given).and_then(|opened| stores.directory(opened))?;
-        let (path, store) = ("/".to_owned(), given.to_owned());
-        Ok(Self { storage, path, root: Some(store.clone()), store, format: None, documents: None })
+        self.documents = Some(documents);
+        Ok(self)
     }
 
     /// Returns the root of a storage, for tests.
     #[cfg(test)]
     pub(crate) fn over(storage: Storage) -> Self {
-        let (path, store) = ("/".to_owned(), PathBuf::from("memory"));
-        Self { storage, path, store, root: None, format: None, documents: None }
+        Self { place: Place::unnamed(), storage, documents: None }
     }
 
     /// Returns the node at another path of the store, whether or not it exists.
     pub(crate) fn at_path(&self, path: &str) -> Self {
-        Self { path: path.to_owned(), documents: None, ..self.clone() }
+        let mut place = self.place.clone();
+        path.clone_into(&mut place.path);
+        Self { place, storage: self.storage.clone(), documents: None }
     }
 
-    /// Returns the directory of the node, if it has one.
-    pub(crate) fn directory(&self) -> Option<PathBuf> {
-        let below = self.path.trim_matches('/');
-        self.root.as_ref().map(|root| if below.is_empty() { root.clone() } else { root.join(below) })
+    /// Returns the node at a path of another storage, which messages name as this one.
+    pub(crate) fn in_storage(&self, path: &str, storage: Storage) -> Self {
+        let mut target = Self { storage, ..self.at_path(path) };
+        target.place.format = None;
+        target
     }
 
     /// Returns the node as the root of a store that refuses links out of it, if the node is a directory.
     #[cfg(feature = "serve")]
     pub(crate) fn confined(self, stores: &Stores) -> Result<Self, Failure> {
         let Some(store) = self.directory() else { return Ok(self) };
-        let opened = FsStore::open(&store).and_then(|opened| stores.confined().directory(opened));
-        let storage = opened.map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?;
-        let root = Some(store.clone());
-        Ok(Self { storage, path: "/".to_owned(), store, root, format: self.format, documents: None })
-    }
-
-    /// Returns a name that is the same for all paths and URLs of the node: a directory without links, or a URL without
-    /// secrets.
-    pub(crate) fn identity(&self) -> String {
-        let resolved = |path: PathBuf| fs::canonicalize(&path).unwrap_or(path);
-        if let Some(directory) = self.directory() {
-            return resolved(directory).display().to_string();
-        }
-        let store = self.store.to_string_lossy();
-        let (root, adapters) = split_adapters(&store);
-        let root = directory_of(root).map_or_else(|| root.into(), resolved);
-        format!("{}{adapters}|zarr:{}", root.display(), self.path)
+        let mut place = Place::in_directory(&store, "/");
+        place.format = self.format;
+        Self::opened(place, &stores.confined())
     }
 
     /// The error for a group whose children cannot be listed.
@@ -234,11 +167,6 @@ impl Target {
                 self.path
             ),
         )))
-    }
-
-    /// The prefix of the node's keys.
-    pub(crate) fn prefix(&self) -> Result<Prefix, Failure> {
-        Prefix::of_node(&self.path).map_err(|e| self.fail(e))
     }
 
     /// Reads the node, without looking up codecs and data types.
@@ -355,11 +283,6 @@ impl Target {
         let opened = Array::from_metadata(storage, prefix, meta, Vec::new(), &registry(), &options);
         opened.map_err(|e| self.fail(e))
     }
-
-    /// Puts the store in front of an error.
-    pub(crate) fn fail(&self, e: impl Into<Failure>) -> Failure {
-        e.into().within(format_args!("store {:?}", self.store))
-    }
 }
 
 /// Returns the format of the nearest group above a node.
@@ -389,6 +312,36 @@ pub(crate) fn document(path: &Path) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     fs::File::open(path).ok()?.take(most).read_to_end(&mut text).ok()?;
     Some(text)
+}
+
+/// Returns the format of the node in a directory, if it must be given.
+///
+/// # Errors
+/// If there is no node.
+fn format_in(given: &Path) -> Result<Option<Format>, Failure> {
+    match fs::metadata(given) {
+        Ok(found) if found.is_dir() => {}
+        // A device or a pipe is not opened.
+        Ok(found) => {
+            return Err(match found.is_file().then(|| foreign::file(given)).flatten() {
+                Some(format) => Failure::unsupported(format!("{given:?} is {format}, not a Zarr store")),
+                None => {
+                    let node = given.ancestors().skip(1).find(|above| is_node(above));
+                    let what = match node {
+                        Some(node) => format!("a file of the node {node:?}"),
+                        None => "neither a directory nor a ZIP archive".to_owned(),
+                    };
+                    Failure::new(Exit::NotFound, format!("{given:?} is {what}"))
+                }
+            });
+        }
+        Err(e) => return Err(missing(given, &e)),
+    }
+    if has_document(given)? {
+        return Ok(None);
+    }
+    let is_v1 = document(&given.join(DocumentName::Array1.as_str())).is_some_and(|text| is_v1(&text));
+    if is_v1 { Ok(Some(Format::V1)) } else { Err(no_node_in(given)) }
 }
 
 /// Whether a document is that of an array of format 1. Its name, `meta`, is ordinary, so the content decides.

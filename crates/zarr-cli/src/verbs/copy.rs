@@ -4,12 +4,12 @@
 //! are found first. The copy grows in a hidden directory beside the destination and is renamed when it is complete. It
 //! has no metadata documents until then, so a killed process leaves no node.
 
+mod destination;
 mod directory;
 mod join;
 mod left;
 mod part;
 mod path;
-mod place;
 mod publish;
 mod report;
 #[cfg(test)]
@@ -22,13 +22,13 @@ use std::time::Duration;
 use clap::ValueEnum;
 use zarr_array::block_on;
 use zarr_array::meta::{Format, NodeMeta};
-use zarr_copy::{ChunkChoice, Codecs, Copy, CopyError, CopyErrorKind, Event, Rule, Shards, Size, marker};
+use zarr_copy::{ChunkChoice, Codecs, Copy, CopyError, CopyErrorKind, Event, Rule, Shards, Size};
 use zarr_hierarchy::ChildState;
 
 use crate::args::access::seconds;
-use crate::args::around;
 use crate::args::foreign;
 use crate::args::labels::Chosen;
+use crate::args::place::Place;
 use crate::args::stores::{Stores, shown};
 use crate::args::target::{Target, registry};
 use crate::exit::{Exit, Failure, Outcome, say};
@@ -36,10 +36,10 @@ use crate::interrupt;
 use crate::out::progress::Progress;
 use crate::out::stdout::print;
 use crate::visit::Source;
+pub(crate) use destination::shared;
+use destination::{Destination, Growing};
 use directory::Rules;
 pub(crate) use left::left;
-use place::{Growing, Place};
-pub(crate) use place::{identity, url_of};
 
 /// Copy an array or a hierarchy.
 ///
@@ -180,11 +180,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     check_outside(&source, [&args.source, &args.destination], stores)?;
     let replace = args.if_exists == IfExists::Replace;
     let rules = Rules { replace, force: args.force, resume: args.resume };
-    let place = match &args.join {
-        Some(_) => Place::shared(&args.destination, stores)?,
-        None => Place::find(&args.destination, rules, &source, stores)?,
+    let found = match &args.join {
+        Some(_) => Destination::shared(shared(&args.destination, stores)?, stores)?,
+        None => Destination::find(&args.destination, rules, &source, stores)?,
     };
-    let format = match (format, place.format()) {
+    let format = match (format, found.format()) {
         (Some(given), Some((wanted, why))) if given != wanted => {
             let [given, wanted] = [given, wanted].map(Format::number);
             let message = format!("--zarr-format {given}: {:?} {why} {wanted}", shown(&args.destination));
@@ -229,15 +229,15 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     });
     if let Some(job) = &args.join {
         let job = join::job(args, job)?;
-        let (storage, node) = place.storage(stores)?;
+        let (storage, node) = found.storage(stores)?;
         let share = block_on(plan.join(storage, &node, &job, &told));
         drop(progress);
         if share.is_ok() {
-            place::sweep(&args.destination, stores)?;
+            destination::sweep(&shared(&args.destination, stores)?)?;
         }
         return join::report(args, &plan, share.map_err(|e| in_source(&e, &source)));
     }
-    let growing = place.begin(&plan, rules, stores)?;
+    let growing = found.begin(&plan, rules, stores)?;
     let done = block_on(plan.copy_chunks(growing.storage(), growing.found(), args.verify, &told));
     drop(progress);
     let done = match done {
@@ -317,18 +317,12 @@ pub(crate) fn check_outside(
     stores: &Stores,
 ) -> Result<(), Failure> {
     let from = source.identity().replacen("|zarr:", "/", 1);
-    let to = identity(to_given, stores).replacen("|zarr:", "/", 1);
+    let to = Place::exact(to_given, stores).identity().replacen("|zarr:", "/", 1);
     if from == to || !Path::new(&to).starts_with(&from) {
         return Ok(());
     }
     let [from, to] = [from_given, to_given].map(shown);
     Err(Failure::usage(format!("{to:?} is inside of {from:?}, which cannot hold a copy of itself")))
-}
-
-/// Returns the URL of a directory with an unfinished copy that processes share.
-pub(crate) fn shared_url(given: &Path) -> Result<Option<String>, Failure> {
-    let is_shared = given.join(marker::NAME).is_file();
-    is_shared.then(|| Ok(around::file_url(&path::resolved(given)?))).transpose()
 }
 
 impl From<CopyErrorKind> for Exit {

@@ -1,7 +1,7 @@
 //! `zarr create`: makes a new array or group.
 
 mod fill;
-mod place;
+mod new;
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::args::target::registry;
 use crate::args::value::object_of;
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::out::table::product;
-pub(crate) use place::Place;
+use new::New;
 
 /// Create an array or a group.
 ///
@@ -98,12 +98,13 @@ enum IfExists {
 }
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let place = Place::find(&args.store, stores)?;
+    let new = New::find(&args.store, stores)?;
+    let place = &new.place;
     let existing = match args.if_exists {
-        IfExists::Replace if place.is_node()? => ExistingNode::Replace,
+        IfExists::Replace if new.is_node()? => ExistingNode::Replace,
         _ => ExistingNode::Fail,
     };
-    let format = match (args.zarr_format.as_deref(), place.wanted) {
+    let format = match (args.zarr_format.as_deref(), place.format) {
         (Some("2"), Some(Format::V3)) | (Some("3"), Some(Format::V2)) => {
             return Err(Failure::usage(format!(
                 "--zarr-format: {:?} asks for another format",
@@ -112,15 +113,14 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
         (Some("2"), _) => Format::V2,
         (Some(_), _) => Format::V3,
-        (None, Some(wanted)) => wanted,
-        (None, None) => place.format()?.unwrap_or(Format::V3),
+        (None, _) => new.format()?.unwrap_or(Format::V3),
     };
     let attributes = args.attrs.as_deref().map(object_of).transpose()?.unwrap_or_default();
-    let fail = |e: Failure| e.within(format_args!("store {:?}", place.store));
+    let fail = |e: Failure| place.fail(e);
     if args.group {
         let meta = GroupMeta::new(format)?.with_attributes(attributes)?;
         let options = GroupOptions::new().existing(existing);
-        Group::create_with(place.storage(stores)?, &place.path, meta, &registry(), &options)
+        Group::create_with(new.storage(stores)?, &place.path, meta, &registry(), &options)
             .map_err(|e| fail(e.into()))?;
         return Ok(Exit::Ok);
     }
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         let (data_type, is_big) = given.unwrap_or_else(|| (input.data_type.clone(), false));
         let reader = input.reader(&data_type, &shape, args.shape.is_some())?;
         let meta = array(args, shape, &data_type, is_big, format, attributes).map_err(from_arguments)?;
-        fill::run(&place, stores, meta, &reader).map_err(fail)?;
+        fill::run(&new, stores, meta, &reader).map_err(fail)?;
         return Ok(Exit::Ok);
     }
     let shape = args.shape.as_ref().map(|shape| shape.0.clone()).unwrap_or_default();
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let (data_type, is_big) = given.unwrap_or((DataType::Float64, false));
     let meta = array(args, shape, &data_type, is_big, format, attributes).map_err(from_arguments)?;
     let options = CreateOptions::new().existing(existing);
-    let array = Array::create_with(place.storage(stores)?, &place.path, meta, &registry(), &options)
+    let array = Array::create_with(new.storage(stores)?, &place.path, meta, &registry(), &options)
         .map_err(|e| fail(e.into()))?;
     array.diagnostics().iter().for_each(|note| say(&format!("note: {note}")));
     Ok(Exit::Ok)

@@ -1,18 +1,15 @@
 //! `zarr migrate`: converts nodes of formats 2 and 1 to format 3 by writing metadata only.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use zarr_array::Storage;
 use zarr_array::meta::Format;
 use zarr_hierarchy::migrate::{MigrateOptions, blocking};
-use zarr_store::MemoryStore;
-use zarr_store::{Located, split_node};
-use zarr_store_fs::FsStore;
 
+use crate::args::place::Place;
 use crate::args::stores::{Stores, shown};
 use crate::args::target::Target;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{Failure, Outcome};
 use crate::planned::How;
 
 /// Convert a hierarchy to format 3 by writing new metadata; chunks stay unchanged.
@@ -97,53 +94,19 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return how.carry_out(&plan.map_err(|e| source.fail(e))?, &source.store);
     };
     let is_new = stores.url(output).is_none() && !output.exists();
-    let to = Output::find(output, args.dry_run, stores)?;
-    let plan = blocking::plan_into(source.storage.clone(), &source.path, to.storage, &to.path, &options);
+    let to = Place::exact(output, stores);
+    if to.format == Some(Format::V2) {
+        return Err(Failure::usage(format!(
+            "{:?} asks for format 2; migrate writes format 3",
+            shown(output)
+        )));
+    }
+    let storage = to.create_unless(args.dry_run, stores)?;
+    let plan = blocking::plan_into(source.storage.clone(), &source.path, storage, &to.path, &options);
     let done = plan.map_err(|e| source.fail(e)).and_then(|plan| how.carry_out(&plan, &to.store));
     if is_new && done.is_err() {
         // Succeeds only if it is empty.
         let _ = fs::remove_dir(output);
     }
     done
-}
-
-/// The place of the new metadata. A dry run creates nothing.
-struct Output {
-    storage: Storage,
-    path: String,
-    /// The name of the store in messages.
-    store: PathBuf,
-}
-
-impl Output {
-    fn find(given: &Path, dry_run: bool, stores: &Stores) -> Result<Self, Failure> {
-        let Some(url) = stores.url(given) else {
-            let storage = in_directory(given, dry_run, stores)?;
-            return Ok(Self { storage, path: "/".to_owned(), store: given.to_owned() });
-        };
-        let opened = if dry_run { stores.open(&url) } else { stores.create(&url) };
-        match opened {
-            Ok(Located { format: Some(2), .. }) => {
-                Err(Failure::usage(format!("{:?} asks for format 2; migrate writes format 3", shown(&*url))))
-            }
-            Ok(Located { storage, node, .. }) => {
-                Ok(Self { storage, path: node, store: shown(split_node(&url).0) })
-            }
-            Err(e) if dry_run && e.exit() == Exit::NotFound => {
-                Ok(Self { storage: MemoryStore::new().into(), path: "/".to_owned(), store: shown(&*url) })
-            }
-            Err(e) => Err(e),
-        }
-    }
-}
-
-/// Returns the store in a directory; creates the directory unless this is a dry run.
-fn in_directory(directory: &Path, dry_run: bool, stores: &Stores) -> Result<Storage, Failure> {
-    if dry_run && !directory.exists() {
-        return Ok(stores.traced(MemoryStore::new()));
-    }
-    let opened = if dry_run { FsStore::open(directory) } else { FsStore::create(directory) };
-    opened
-        .and_then(|opened| stores.directory(opened))
-        .map_err(|e| Failure::from(e).within(format_args!("store {directory:?}")))
 }

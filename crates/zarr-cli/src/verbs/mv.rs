@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use zarr_array::meta::Format;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
-use zarr_array::{Storage, block_on};
+use zarr_array::{Limits, Storage, block_on};
 use zarr_hierarchy::blocking::{copy, erase};
 use zarr_hierarchy::{CopyOptions, EraseOptions};
 
+use crate::args::place::Place;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out::json;
 use crate::out::stdout::print;
 use crate::out::table::count;
-use crate::verbs::create::Place;
 use crate::verbs::rm::check_links;
 use crate::visit::Source;
 use crate::walk::walk;
@@ -51,7 +51,7 @@ Between stores use `zarr copy`, then `zarr rm`.";
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::to_change(&args.source, stores)?;
     target.check_writable()?;
-    let place = Place::find(&args.destination, stores)?;
+    let place = Place::new_node(&args.destination, stores)?;
     let in_node = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
     if !place.is_in_store_of(&target) {
         let message = format!(
@@ -102,11 +102,11 @@ fn check(target: &Target, place: &Place) -> Result<(), Failure> {
             place.path
         )));
     }
-    if place.is_node()? {
+    let there = Prefix::of_node(&place.path).map_err(|e| target.fail(e))?;
+    if block_on(node::documents(&target.storage, &there, None, &Limits::default()))?.make_node() {
         return Err(Failure::usage(format!("there is a node already at {:?}", place.path)));
     }
     // Chunks of an erased node would be among those of the moved one.
-    let there = Prefix::of_node(&place.path).map_err(|e| target.fail(e))?;
     let there = block_on(target.storage.list(&there, None)).map_err(|e| target.fail(e))?;
     if let Some(object) = there.entries.first() {
         let message =

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         doomed.check(args).map_err(|e| target.fail(e.within(format_args!("node {:?}", target.path))))?;
         let options = EraseOptions::new().root(args.force);
         erase(target.storage.clone(), &target.path, &options).map_err(|e| target.fail(e))?;
-        if let Some(root) = target.root.filter(|_| target.path == "/") {
+        if let Some(root) = target.root.as_ref().filter(|_| target.path == "/") {
             // Remove the directory of the store, unless it holds something else.
             let _ = fs::remove_dir(root);
         }

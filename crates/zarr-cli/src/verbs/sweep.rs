@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use zarr_store_fs::FsStore;
 
-use crate::args::stores::{Stores, directory_of, shown};
+use crate::args::place::Place;
+use crate::args::stores::{Stores, shown};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out::json;
 use crate::out::stdout::print;
@@ -34,12 +35,8 @@ Examples:
   zarr sweep --older-than 3600 weather.zarr";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let directory = match stores.url(&args.store) {
-        Some(url) => directory_of(&url),
-        None => Some(args.store.clone()),
-    };
     let given = shown(&args.store);
-    let Some(directory) = directory else {
+    let Some(directory) = Place::exact(&args.store, stores).directory() else {
         return Err(Failure::usage(format!(
             "{given:?} is not a directory; other stores leave no such files"
         )));

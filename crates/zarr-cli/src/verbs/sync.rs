@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use zarr_array::block_on;
 use zarr_array::meta::Format;
-use zarr_array::{Storage, block_on};
 use zarr_copy::{CopyError, Mirror, Mirrored, Moved};
-use zarr_store::{MemoryStore, split_node};
 
+use crate::args::place::Place;
 use crate::args::stores::{Stores, shown};
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome};
@@ -15,7 +15,7 @@ use crate::out::json;
 use crate::out::progress::Progress;
 use crate::out::stdout::print;
 use crate::out::table::{bytes, count};
-use crate::verbs::copy::{check_outside, identity, url_of};
+use crate::verbs::copy::{self, check_outside};
 
 /// Make a node equal to another one, writing only what differs.
 ///
@@ -68,12 +68,14 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return Err(source.fail(Failure::unsupported("arrays of format 1 can be read, but not written")));
     }
     check_apart(&source, args, stores)?;
-    let (storage, node) = destination(args, stores)?;
+    let destination = copy::shared(&args.destination, stores)?;
+    let storage = destination.create_unless(args.dry_run, stores)?;
     let fail = |e: CopyError| match e.is_of_source() {
         true => source.fail(e),
         false => Failure::from(e).within(format_args!("{:?}", shown(&args.destination))),
     };
-    let mirror = Mirror::new(source.storage.clone(), &source.path, storage, &node).map_err(fail)?;
+    let mirror =
+        Mirror::new(source.storage.clone(), &source.path, storage, &destination.path).map_err(fail)?;
     let mirror = mirror.delete(args.delete).by_size(args.size_only).dry_run(args.dry_run).force(args.force);
     let progress = if args.quiet { Progress::new(0, true) } else { Progress::objects() };
     let _interruptible = interrupt::saying("the same command goes on with what is left".to_owned());
@@ -91,24 +93,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// Opens the destination, and creates its store if needed. In a dry run a missing store is empty.
-fn destination(args: &Args, stores: &Stores) -> Result<(Storage, String), Failure> {
-    let url = url_of(&args.destination, stores)?;
-    let (_, node, _) = split_node(&url);
-    let storage = match args.dry_run {
-        true => {
-            stores.open_if_there(&url)?.map_or_else(|| MemoryStore::new().into(), |located| located.storage)
-        }
-        false => stores.create(&url)?.storage,
-    };
-    Ok((storage, node))
-}
-
 /// Fails if one node is the other, or inside of it.
 fn check_apart(source: &Target, args: &Args, stores: &Stores) -> Result<(), Failure> {
     check_outside(source, [&args.source, &args.destination], stores)?;
-    let [from, to] =
-        [source.identity(), identity(&args.destination, stores)].map(|name| name.replacen("|zarr:", "/", 1));
+    let [from, to] = [source.identity(), Place::exact(&args.destination, stores).identity()];
+    let [from, to] = [from, to].map(|name| name.replacen("|zarr:", "/", 1));
     if !Path::new(&from).starts_with(&to) {
         return Ok(());
     }

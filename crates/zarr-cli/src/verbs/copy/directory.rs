@@ -16,9 +16,9 @@ use zarr_store::zip::{PackOptions, write_file};
 use zarr_store_fs::FsStore;
 
 use super::left::left_in;
-use super::path::{resolved, stem, unusable};
+use super::path::stem;
 use super::publish::{self, Left, on_disk};
-use crate::args::around::is_node;
+use crate::args::around::{is_node, resolved, unusable};
 use crate::args::stores::{Stores, directory_of, shown};
 use crate::args::target::{Target, document};
 use crate::doomed::check_replaced;
@@ -357,7 +357,7 @@ impl Hidden {
         let Some((directory, top)) = nodes_above(destination).pop() else { return Ok(()) };
         let below = destination.strip_prefix(&directory).ok().and_then(Path::to_str);
         let Some(below) = below.filter(|below| !below.is_empty()) else { return Ok(()) };
-        let storage = stores.directory(FsStore::open(&directory)?)?;
+        let storage = stores.open_directory(&directory)?;
         Ok(block_on(plan.refresh(&storage, &Prefix::new(format!("{below}/"))?, top.format()))?)
     }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use zarr_copy::marker;
 
-use super::path::{resolved, stem};
+use super::path::stem;
+use crate::args::around::resolved;
 use crate::exit::Failure;
 
 /// An unfinished copy in which no process works. Its marker stays locked meanwhile.

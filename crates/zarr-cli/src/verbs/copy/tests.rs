@@ -12,6 +12,7 @@ use zarr_array::traits::{
 };
 use zarr_array::{DataType, Storage, block_on};
 use zarr_conformance::instruments::{Fault, Faulty};
+use zarr_copy::marker;
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
 use zarr_store::MemoryStore;

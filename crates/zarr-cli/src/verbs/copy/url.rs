@@ -1,25 +1,20 @@
 //! A copy to a URL grows in its final place, without metadata documents, because nothing can be renamed there.
 
-use std::path::PathBuf;
-
 use zarr_array::meta::Format;
 use zarr_array::traits::Prefix;
 use zarr_array::{Storage, block_on};
 use zarr_copy::{CopyDestination, CopyPlan, DestinationState};
-use zarr_store::Located;
-use zarr_store::split_node;
 
+use crate::args::place::Place;
 use crate::args::stores::{Stores, shown};
 use crate::exit::Failure;
 
 /// A checked destination.
 #[derive(Debug)]
 pub(super) struct Url {
-    url: String,
-    /// The place, if the store exists.
+    place: Place,
+    /// The store, if it exists.
     there: Option<CopyDestination>,
-    /// The URL without secrets, for messages.
-    shown: PathBuf,
     /// The node in the store.
     root: Prefix,
     /// The format that the URL asks for, or that of the group above it.
@@ -28,15 +23,12 @@ pub(super) struct Url {
 
 impl Url {
     /// Checks the destination. It must be empty, or with `resume` hold an unfinished copy or this copy, complete.
-    pub(super) fn find(url: &str, replace: bool, resume: bool, stores: &Stores) -> Result<Self, Failure> {
-        let shown = shown(url);
-        let fail = |e: Failure| e.within(format_args!("{shown:?}"));
-        let (_, node, format) = split_node(url);
-        let root = Prefix::of_node(&node).map_err(|e| fail(Failure::usage(format!("{e:#}"))))?;
-        let asked = format.and_then(Format::of).map(|f| (f, "asks for format"));
-        let url = url.to_owned();
-        let Some(Located { storage, .. }) = stores.open_if_there(&url)? else {
-            return Ok(Self { url, there: None, shown, root, format: asked });
+    pub(super) fn find(place: Place, replace: bool, resume: bool, stores: &Stores) -> Result<Self, Failure> {
+        let fail = |e: Failure| within(&place, e);
+        let root = Prefix::of_node(&place.path).map_err(|e| fail(Failure::usage(format!("{e:#}"))))?;
+        let asked = place.format.map(|format| (format, "asks for format"));
+        let Some(storage) = place.open_if_there(stores)? else {
+            return Ok(Self { place, there: None, root, format: asked });
         };
         let there = block_on(CopyDestination::find(storage, root.clone())).map_err(|e| fail(e.into()))?;
         if replace && there.is_taken() {
@@ -47,7 +39,7 @@ impl Url {
         there.check(resume).map_err(|e| fail(e.into()))?;
         let around = block_on(there.format_above()).map_err(|e| fail(e.into()))?;
         let format = asked.or(around.map(|format| (format, "lies in a group of format")));
-        Ok(Self { url, there: Some(there), shown, root, format })
+        Ok(Self { place, there: Some(there), root, format })
     }
 
     pub(super) fn format(&self) -> Option<(Format, &'static str)> {
@@ -56,8 +48,7 @@ impl Url {
 
     /// Creates the store if needed. Returns it with the node of the copy.
     pub(super) fn storage(self, stores: &Stores) -> Result<(Storage, String), Failure> {
-        let node = self.root.node_path();
-        Ok((stores.create(&self.url)?.storage, node))
+        Ok((self.place.create(stores)?, self.root.node_path()))
     }
 
     /// Creates the store and the groups above the copy, and puts the marker, or compares what is there with the copy.
@@ -66,15 +57,23 @@ impl Url {
         plan: &CopyPlan,
         stores: &Stores,
     ) -> Result<(CopyDestination, DestinationState), Failure> {
-        let Self { url, there, shown, root, .. } = self;
+        let Self { place, there, root, .. } = self;
         let begun = match there {
             Some(there) => Ok(there),
-            None => block_on(CopyDestination::find(stores.create(&url)?.storage, root)),
+            None => block_on(CopyDestination::find(place.create(stores)?, root)),
         };
         let begun = begun.and_then(|there| {
             let found = block_on(there.begin(plan))?;
             Ok((there, found))
         });
-        begun.map_err(|e| Failure::from(e).within(format_args!("{shown:?}")))
+        begun.map_err(|e| within(&place, e.into()))
+    }
+}
+
+/// Puts the destination in front of an error.
+fn within(place: &Place, e: Failure) -> Failure {
+    match place.url() {
+        Some(url) => e.within(format_args!("{:?}", shown(url))),
+        None => place.fail(e),
     }
 }

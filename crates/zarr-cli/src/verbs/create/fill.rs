@@ -7,8 +7,9 @@ use zarr_array::meta::{ArrayMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{CreateOptions, Limits, OpenOptions, Storage, block_on, node};
 
-use super::Place;
+use super::New;
 use crate::args::from::Reader;
+use crate::args::place::Place;
 use crate::args::stores::Stores;
 use crate::args::target::registry;
 use crate::exit::{Failure, say};
@@ -16,11 +17,11 @@ use crate::out::progress::Progress;
 use crate::pick::Pick;
 
 /// Creates the array in an empty place. After a failure, nothing is left there.
-pub(super) fn run(place: &Place, stores: &Stores, meta: ArrayMeta, reader: &Reader) -> Result<(), Failure> {
-    let is_new = !place.has_store();
-    let storage = place.storage(stores)?;
-    let prefix = Prefix::of_node(&place.path)?;
-    check(place, &storage, &prefix).and_then(|()| {
+pub(super) fn run(new: &New, stores: &Stores, meta: ArrayMeta, reader: &Reader) -> Result<(), Failure> {
+    let (place, is_new) = (&new.place, !new.has_store());
+    let storage = new.storage(stores)?;
+    let prefix = place.prefix()?;
+    check(new, &storage, &prefix).and_then(|()| {
         let made = make(place, &storage, &prefix, meta, reader);
         if made.is_err()
             && let Err(e) = block_on(storage.delete_prefix(&prefix))
@@ -36,8 +37,8 @@ pub(super) fn run(place: &Place, stores: &Stores, meta: ArrayMeta, reader: &Read
 }
 
 /// Checks that there is nothing in the place, so that everything there can be erased after a failure.
-fn check(place: &Place, storage: &Storage, prefix: &Prefix) -> Result<(), Failure> {
-    let in_node = |e: Failure| e.within(format_args!("array {:?}", place.path));
+fn check(new: &New, storage: &Storage, prefix: &Prefix) -> Result<(), Failure> {
+    let in_node = |e: Failure| e.within(format_args!("array {:?}", new.place.path));
     storage.check_writable()?;
     for above in node::above(prefix) {
         let found = block_on(node::read(storage, &above, None, &Limits::default(), false))?;
@@ -46,7 +47,7 @@ fn check(place: &Place, storage: &Storage, prefix: &Prefix) -> Result<(), Failur
             return Err(in_node(Failure::usage(message)));
         }
     }
-    if place.is_node()? {
+    if new.is_node()? {
         return Err(in_node(Failure::usage("there is a node already")));
     }
     let there = block_on(storage.list(prefix, None))?;

@@ -8,7 +8,7 @@ use zarr_array::{ArrayError, Limits, Storage, block_on, node};
 use zarr_copy::pyramid::{MultiscaleMetadata, PyramidPlan};
 use zarr_copy::{Copy, CopyPlan, DestinationState, Event, RunOptions};
 use zarr_hierarchy::{ChildState, GroupOptions, blocking::Group};
-use zarr_store::{MemoryStore, Prefixed, split_node};
+use zarr_store::{MemoryStore, Prefixed};
 
 use super::report;
 use super::settings::{Args, IfExists, failed, left, settings};
@@ -18,7 +18,7 @@ use crate::exit::{Failure, say};
 use crate::interrupt;
 use crate::out::progress::Progress;
 use crate::out::stdout::print;
-use crate::verbs::copy::{check_outside, url_of};
+use crate::verbs::copy::{check_outside, shared};
 
 /// The name of an array in the new group.
 const LEVEL_0: &str = "0";
@@ -35,8 +35,8 @@ pub(super) fn copied(
         return Err(Failure::usage("--if-exists replace is for levels beside SRC: DST must be new"));
     }
     check_outside(source, [&args.source, &destination.to_owned()], stores)?;
-    let url = url_of(destination, stores)?;
-    let (_, group, _) = split_node(&url);
+    let there = shared(destination, stores)?;
+    let group = there.path.clone();
     let is_array = matches!(source.look()?.found, ChildState::Node(NodeMeta::Array(_)));
     let plan = |leaving: &[String]| {
         let copy = Copy::new(source.storage.clone(), &source.path, &registry());
@@ -58,9 +58,9 @@ pub(super) fn copied(
         print(&if args.json { report::plan_json(&levels) } else { report::plan(&levels) })?;
         return Ok(None);
     }
-    let storage = stores.create(&url)?.storage;
+    let storage = there.create(stores)?;
     let level0 = if is_array { format!("{}/{LEVEL_0}", group.trim_end_matches('/')) } else { group.clone() };
-    let place = Target::place(&url, stores)?.at_path(&level0);
+    let place = Target::opened(there, stores)?.at_path(&level0);
     let is_there = args.resume && has_same_level0(&levels, &storage, &group).map_err(|e| place.fail(e))?;
     if !is_there {
         copy_all(args, &copy, storage, &level0, source, &place)?;
@@ -111,8 +111,7 @@ fn levels(
     }
     let written = block_on(copy.write_documents(&root, DestinationState::Nothing));
     written.map_err(|e| failed(&e, source))?;
-    let mut documents = source.at_path(&path);
-    (documents.storage, documents.format) = (storage, None);
+    let documents = source.in_storage(&path, storage);
     let pyramid = settings(args, &documents, metadata);
     block_on(pyramid.plan()).map_err(|e| failed(&e, source))
 }

@@ -17,7 +17,7 @@ use zarr_hierarchy::{EraseOptions, blocking::erase};
 use zarr_store_fs::FsStore;
 
 use super::{Args, check_links};
-use crate::args::around;
+use crate::args::place::Place;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::doomed::{Doomed, check_others};
@@ -27,15 +27,12 @@ use crate::stored::may_be_chunk;
 use crate::verbs::copy;
 
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let url = match stores.url(&args.store) {
-        Some(url) => url.into_owned(),
-        None => match copy::shared_url(&args.store)? {
-            Some(url) => url,
-            None => return beside(args),
-        },
-    };
-    let url = around::url(&url, stores)?.unwrap_or(url);
-    let target = Target::place(&url, stores)?;
+    // Processes that share a copy to a directory put the marker into it.
+    let is_shared = args.store.join(marker::NAME).is_file();
+    if stores.url(&args.store).is_none() && !is_shared {
+        return beside(args);
+    }
+    let target = Target::opened(Place::behind_links(&args.store, stores)?, stores)?;
     check_links(&target)?;
     let prefix = target.prefix()?;
     let Some(source) = block_on(marker::unfinished(&target.storage, &prefix)).map_err(|e| target.fail(e))?

@@ -1,25 +1,23 @@
 //! The destination of a copy, and how the copy becomes a node when it is complete.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use zarr_array::meta::Format;
 use zarr_array::{Storage, block_on};
 use zarr_copy::{CopyDestination, CopyPlan, DestinationState};
-use zarr_store::split_node;
 use zarr_store_fs::FsStore;
 
 use super::directory::{Directory, Hidden, Rules};
-use super::path;
 use super::url::Url;
-use crate::args::around;
-use crate::args::stores::{Stores, directory_of, shown};
+use crate::args::place::Place;
+use crate::args::stores::{Stores, shown};
 use crate::args::target::Target;
 use crate::exit::Failure;
 
 /// A checked destination.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum Destination {
     Directory(Directory),
     Url(Url),
 }
@@ -43,48 +41,25 @@ enum Grows {
     Nowhere,
 }
 
-/// Returns the name of a destination in the form of [`Target::identity`]. A destination that cannot be used has its
-/// own name.
-pub(crate) fn identity(given: &Path, stores: &Stores) -> String {
-    let resolved =
-        |path: &Path| path::resolved(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let Some(url) = stores.url(given) else { return resolved(given) };
-    match node_directory(&url) {
-        Some(directory) => resolved(&directory),
-        None => {
-            let (store, node, _) = split_node(&url);
-            format!("{}|zarr:{node}", shown(store).display())
-        }
-    }
-}
-
-/// Returns the directory of the node that a URL names, if its store is a directory.
-fn node_directory(url: &str) -> Option<PathBuf> {
-    let (store, node, _) = split_node(url);
-    Some(directory_of(store)?.join(node.trim_matches('/')))
-}
-
 /// Deletes the hidden files that killed writers have left, if the destination is a directory. Other destinations have
 /// none.
-pub(super) fn sweep(given: &Path, stores: &Stores) -> Result<(), Failure> {
-    let Some(directory) = node_directory(&url_of(given, stores)?) else { return Ok(()) };
+pub(super) fn sweep(place: &Place) -> Result<(), Failure> {
+    let Some(directory) = place.directory() else { return Ok(()) };
     let swept = FsStore::open(&directory).and_then(|store| store.sweep(Duration::ZERO));
     swept.map(|_| ()).map_err(Failure::from)
 }
 
-/// Returns the URL of a destination that changes in its place, as a part of the hierarchy around it.
-pub(crate) fn url_of(given: &Path, stores: &Stores) -> Result<String, Failure> {
-    match stores.destination_url(given) {
-        Some(url) if Directory::in_archive(&url).is_some() => {
-            let reason = "an archive is written as a whole, by `zarr copy` without --join";
-            Err(Failure::usage(format!("{:?}: {reason}", shown(given))))
-        }
-        Some(url) => Ok(around::url(&url, stores)?.unwrap_or_else(|| url.into_owned())),
-        None => Ok(around::file_url(&path::resolved(given)?)),
+/// Returns the place of a destination that changes in its place.
+pub(crate) fn shared(given: &Path, stores: &Stores) -> Result<Place, Failure> {
+    let place = Place::behind_links(given, stores)?;
+    if place.url().is_some_and(|url| Directory::in_archive(url).is_some()) {
+        let reason = "an archive is written as a whole, by `zarr copy` without --join";
+        return Err(Failure::usage(format!("{:?}: {reason}", shown(given))));
     }
+    Ok(place)
 }
 
-impl Place {
+impl Destination {
     /// Checks the destination.
     pub(super) fn find(
         given: &Path,
@@ -96,8 +71,8 @@ impl Place {
             Some(url) => match Directory::in_archive(&url) {
                 Some(found) => found.map(Self::Directory),
                 None => {
-                    let url = around::url(&url, stores)?.unwrap_or_else(|| url.into_owned());
-                    Url::find(&url, rules.replace, rules.resume, stores).map(Self::Url)
+                    let place = Place::destination(given, stores)?;
+                    Url::find(place, rules.replace, rules.resume, stores).map(Self::Url)
                 }
             },
             None => {
@@ -108,8 +83,8 @@ impl Place {
     }
 
     /// Checks a destination that several processes share, so that the copy grows in its place.
-    pub(super) fn shared(given: &Path, stores: &Stores) -> Result<Self, Failure> {
-        Url::find(&url_of(given, stores)?, false, true, stores).map(Self::Url)
+    pub(super) fn shared(place: Place, stores: &Stores) -> Result<Self, Failure> {
+        Url::find(place, false, true, stores).map(Self::Url)
     }
 
     /// Returns the storage of the destination, which is created if needed, and the node in it.
