@@ -1,10 +1,10 @@
 //! One element, as users type it.
 
-use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use zarr_array::meta::json::{Value, ValueKind};
 use zarr_array::meta::{Strict, fill};
 use zarr_array::traits::number::Numeric;
 use zarr_array::{DataType, FillValue};
+use zarr_xarray::{Calendar, DateTime, Interval};
 
 use crate::args::value::given;
 use crate::exit::Failure;
@@ -92,15 +92,13 @@ fn datetime(text: &str, unit: &str, scale: i64) -> Result<Value, Failure> {
     if let Some(none) = not_a_time(text) {
         return Ok(none);
     }
-    let Some((date, time)) = parsed(text) else { return Ok(given(text)) };
+    let Some((time, nanoseconds)) = parsed(text) else { return Ok(given(text)) };
     let wrong = || Failure::usage(format!("{text:?} is not a whole number of steps of {scale} {unit}"));
-    let days = i128::from(date.signed_duration_since(NaiveDate::default()).num_days());
-    let nanoseconds = (days * 86_400 + i128::from(time.num_seconds_from_midnight())) * 1_000_000_000
-        + i128::from(time.nanosecond());
-    let months = i128::from(date.year() - 1970) * 12 + i128::from(date.month0());
+    let date = time.date;
+    let months = i128::from(date.year - 1970) * 12 + i128::from(date.month) - 1;
     // The nanoseconds, or the months, of a unit.
     let (amount, size) = match unit {
-        "Y" | "M" if date.day() > 1 || time != NaiveTime::MIN => return Err(wrong()),
+        "Y" | "M" if time != DateTime::midnight(date.year, date.month, 1) => return Err(wrong()),
         "Y" => (months, 12),
         "M" => (months, 1),
         "W" => (nanoseconds, 7 * 86_400_000_000_000),
@@ -126,24 +124,16 @@ fn datetime(text: &str, unit: &str, scale: i64) -> Result<Value, Failure> {
         .ok_or_else(|| Failure::usage(format!("{text:?} is outside of the range of {unit}")))
 }
 
-/// Reads `2020`, `2020-01`, `2020-01-02`, and a time of day behind a date: `T12`, `T12:30`, `T12:30:15.5`, with `Z` or
-/// without.
-fn parsed(text: &str) -> Option<(NaiveDate, NaiveTime)> {
-    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
-    let full = match date.len() {
-        // A number alone is the number of steps.
-        0..=4 => return None,
-        5..=7 => format!("{date}-01"),
-        _ => date.to_owned(),
-    };
-    let time = time.strip_suffix('Z').unwrap_or(time);
-    let time = match time.len() {
-        0 if date.len() == text.len() => NaiveTime::MIN,
-        0..=2 => NaiveTime::parse_from_str(&format!("{time}:00"), "%H:%M").ok()?,
-        3..=5 => NaiveTime::parse_from_str(time, "%H:%M").ok()?,
-        _ => NaiveTime::parse_from_str(time, "%H:%M:%S%.f").ok()?,
-    };
-    Some((NaiveDate::parse_from_str(&full, "%Y-%m-%d").ok()?, time))
+/// Reads `2020-01`, `2020-01-02`, and a time of day behind a date: `T12`, `T12:30`, `T12:30:15.5`, with `Z` or without.
+/// Returns the time, and the nanoseconds from the start of 1970 to it.
+fn parsed(text: &str) -> Option<(DateTime, i128)> {
+    // A number alone is the number of steps.
+    if text.parse::<i64>().is_ok() {
+        return None;
+    }
+    let calendar = Calendar::ProlepticGregorian;
+    let time = Interval::parse(text.strip_suffix('Z').unwrap_or(text), calendar).ok()?.first()?;
+    Some((time, time.to_nanoseconds(calendar)?))
 }
 
 #[cfg(test)]
@@ -177,6 +167,8 @@ mod tests {
             ("datetime64[Y]", "1969-01", time(-1)),
             ("datetime64[W]", "1970-01-15", time(2)),
             ("datetime64[s]", "2020", time(2020)),
+            ("datetime64[s]", "-2020", time(-2020)),
+            ("datetime64[D]", "+10000-01-01", time(2_932_897)),
             ("datetime64[s]", "nat", time(i64::MIN)),
             ("timedelta64[s]", "NaT", time(i64::MIN)),
             ("timedelta64[s]", "-5", time(-5)),

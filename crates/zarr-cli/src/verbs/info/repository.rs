@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use chrono::DateTime;
 use zarr_array::block_on;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::traits::{StoreError, StoreResult};
 use zarr_store::{PathEncoding, Target, Targets};
 use zarr_store_icechunk::{Contents, Ref, SnapshotId, SnapshotInfo, VirtualChunkContainer};
+use zarr_xarray::{Calendar, DateTime};
 
 use crate::args::stores::Stores;
 use crate::exit::{Failure, say};
@@ -163,10 +163,18 @@ fn more(count: usize, what: &str, table: &mut Table) {
 
 /// Returns the time of a snapshot, in UTC.
 fn time(snapshot: &SnapshotInfo) -> String {
-    let micros =
-        snapshot.time.duration_since(UNIX_EPOCH).ok().and_then(|since| since.as_micros().try_into().ok());
-    let time = micros.and_then(DateTime::from_timestamp_micros).map(|time| time.naive_utc());
-    time.map_or_else(|| "at no time".to_owned(), |time| format!("{time:?}Z"))
+    let nanoseconds = snapshot.time.duration_since(UNIX_EPOCH).ok();
+    let nanoseconds = nanoseconds.and_then(|since| i128::try_from(since.as_nanos()).ok());
+    let time = nanoseconds.and_then(|since| DateTime::from_nanoseconds(Calendar::ProlepticGregorian, since));
+    let Some(DateTime { date, hour, minute, second, nanosecond }) = time else {
+        return "at no time".to_owned();
+    };
+    let fraction = match nanosecond / 1000 {
+        0 => String::new(),
+        micros if micros % 1000 == 0 => format!(".{:03}", micros / 1000),
+        micros => format!(".{micros:06}"),
+    };
+    format!("{date}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
 }
 
 fn snapshot_json(snapshot: &SnapshotInfo) -> Value {
