@@ -3,7 +3,9 @@
 //! The chunks are written first, beyond the stored shapes, where no reader sees them. Then the documents of the arrays
 //! get their new shapes, and the consolidated metadata last, by one put.
 
+mod from;
 mod holders;
+mod pair;
 mod parts;
 
 use std::ops::Range;
@@ -17,6 +19,7 @@ use crate::encode::AT_ONCE;
 use crate::error::{XarrayError, XarrayResult};
 use crate::new_dataset::NewDataset;
 use crate::part::Part;
+pub use from::{FromOptions, Overlap, Taken};
 use holders::{Holders, Stale};
 use parts::Parts;
 
@@ -142,6 +145,17 @@ impl Parts {
         if let Some(patience) = how.patience() {
             holders.wait_for(&self.leader, range.start, patience).await?;
         }
+        self.publish(longer, range, how, holders).await
+    }
+
+    /// Stores the new shapes, and then the consolidated metadata. After an error the old shapes are stored again.
+    async fn publish(
+        &self,
+        longer: Vec<Array>,
+        range: &Range<u64>,
+        how: Append,
+        holders: &Holders,
+    ) -> XarrayResult<()> {
         self.store_shapes(longer, range, how).await?;
         let all: Vec<&Part> = self.grown.iter().chain([&self.leader]).collect();
         match holders.lengthen(&all, range.end).await {

@@ -13,7 +13,7 @@ use zarr_meta::json::Object;
 /// The group of programs without async. [`zarr_xarray::Group`](crate::Group) is the async one.
 pub use zarr_hierarchy::blocking::Group;
 
-use crate::append::Append;
+use crate::append::{Append, FromOptions, Taken};
 use crate::conventions::{DecodeOptions, Decoding};
 use crate::decoded::{Decoded, DecodedType, Maskable};
 use crate::error::{XarrayError, XarrayResult};
@@ -139,6 +139,42 @@ impl Dataset {
     /// As [`zarr_xarray::Dataset::append_with`](crate::Dataset::append_with).
     pub fn append_with(&mut self, dimension: &str, more: NewDataset, how: Append) -> XarrayResult<()> {
         block_on(self.0.append_with(dimension, more, how))
+    }
+
+    /// Returns the dimension along which `more` continues this dataset.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::continued_along`](crate::Dataset::continued_along).
+    pub fn continued_along(&self, more: &Self) -> XarrayResult<String> {
+        block_on(self.0.continued_along(&more.0))
+    }
+
+    /// Appends a stored dataset along a dimension. `told` is called with the number of bytes after each piece.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::append_from`](crate::Dataset::append_from).
+    pub fn append_from(
+        &mut self,
+        dimension: &str,
+        more: &Self,
+        options: &FromOptions,
+        told: &(dyn Fn(u64) + Sync),
+    ) -> XarrayResult<Taken> {
+        block_on(self.0.append_from(dimension, &more.0, options, told))
+    }
+
+    /// Writes the elements of a stored dataset to a region of this one. `told` is called with the number of bytes after
+    /// each piece.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::write_from`](crate::Dataset::write_from).
+    pub fn write_from(
+        &self,
+        part: &Self,
+        options: &FromOptions,
+        told: &(dyn Fn(u64) + Sync),
+    ) -> XarrayResult<Taken> {
+        block_on(self.0.write_from(&part.0, options, told))
     }
 
     /// Gives back the ranges along a dimension that dead writers of shared appends have reserved.

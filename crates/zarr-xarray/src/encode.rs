@@ -52,7 +52,7 @@ impl Ready {
 }
 
 /// The elements to be stored.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Elements {
     /// In C order and the byte order of the machine.
     Bytes(Vec<u8>),
@@ -60,6 +60,14 @@ pub(crate) enum Elements {
 }
 
 impl Elements {
+    /// The size of the elements. Of texts, that of their content.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Texts(texts) => texts.as_slice().iter().map(|text| text.len() as u64).sum(),
+        }
+    }
+
     /// Writes the elements to a selection of an array.
     pub(crate) async fn write(self, array: &Array, selection: Selection) -> XarrayResult<()> {
         match self {

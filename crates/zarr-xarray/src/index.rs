@@ -138,6 +138,24 @@ impl Index {
         self.order != Order::None && self.is_unique
     }
 
+    /// Returns how many labels at the beginning of `more` do not come after the last label of this index. Both must be in
+    /// the same strict order, or nothing is known of their order: then the result is 0.
+    pub(crate) fn overlap(&self, more: &Self) -> usize {
+        let are_ordered = self.is_strict() && more.is_strict() && !more.is_empty();
+        let same = self.order == more.order || self.len() < 2 || more.len() < 2;
+        let Some(last) = self.len().checked_sub(1).filter(|_| are_ordered && same) else { return 0 };
+        let order = if self.len() < 2 { more.order } else { self.order };
+        let before = if order == Order::Descending { Ordering::Greater } else { Ordering::Less };
+        let follows = |at: usize| self.key(last).compare(more.key(at)) == Some(before);
+        (0..more.len()).take_while(|at| !follows(*at)).count()
+    }
+
+    /// Returns where the labels of another index are in this one, one after the other.
+    pub(crate) fn run_of(&self, labels: &Self) -> Option<usize> {
+        let is_at = |start: usize| (0..labels.len()).all(|at| self.key(start + at).is(labels.key(at)));
+        (0..=self.len().checked_sub(labels.len())?).find(|start| is_at(*start))
+    }
+
     /// Returns the positions of a label. In an index of times, a text that is coarser than the times is an interval,
     /// and otherwise an instant.
     ///

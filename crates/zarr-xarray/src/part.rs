@@ -97,6 +97,19 @@ impl Part {
     }
 }
 
+/// Checks that new elements have no units, or the stored ones.
+pub(crate) fn check_units(given: &Object, stored: &Object) -> XarrayResult<()> {
+    let units = |attributes: &Object| attributes.get("units").map(|units| units.to_compact());
+    let (given, stored) = (units(given), units(stored));
+    match given {
+        Some(given) if stored.as_ref() != Some(&given) => {
+            let stored = stored.unwrap_or_else(|| "none".to_owned());
+            Err(XarrayError::invalid(format!("the units are {given}, expected {stored}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks the form of new elements. Returns their length along the axis that grows.
 fn check(variable: &Variable, new: &NewVariable, axis: Option<usize>) -> XarrayResult<u64> {
     let plan = &variable.plan;
@@ -107,12 +120,7 @@ fn check(variable: &Variable, new: &NewVariable, axis: Option<usize>) -> XarrayR
             "the elements have dimensions {given:?}, expected {stored:?}"
         )));
     }
-    let units = |attributes: &Object| attributes.get("units").map(|units| units.to_compact());
-    let (given, stored) = (units(&new.attributes), units(&plan.attributes));
-    if given.is_some() && given != stored {
-        let (given, stored) = (given.unwrap_or_default(), stored.unwrap_or_else(|| "none".to_owned()));
-        return Err(XarrayError::invalid(format!("the units are {given}, expected {stored}")));
-    }
+    check_units(&new.attributes, &plan.attributes)?;
     let shape = new.values.shape();
     let mut lengths = (0..).zip(shape.iter().zip(&plan.shape));
     let fits = shape.len() == plan.shape.len()

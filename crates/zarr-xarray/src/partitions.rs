@@ -40,29 +40,59 @@ impl Variable {
             return Err(XarrayError::invalid(message).with_variable(&self.name));
         }
         let array = self.reader()?.array.clone();
-        let counts = array.chunk_counts();
-        let steps = blocks(&array, &counts, bytes);
+        let whole: Vec<_> = array.shape().iter().take(names.len()).map(|length| 0..*length).collect();
         let names = names.clone();
-        let total = counts
-            .iter()
-            .zip(&steps)
-            .try_fold(1_u64, |total, (count, step)| total.checked_mul(count.div_ceil(*step)));
-        let total = total.ok_or_else(|| XarrayError::out_of_range("there are too many chunks"))?;
-        Ok((0..total).filter_map(move |number| {
-            let mut rest = number;
-            let mut region = BTreeMap::new();
-            for (axis, name) in names.iter().enumerate().rev() {
-                let (count, step) = (counts.get(axis)?, steps.get(axis)?);
-                let blocks = count.div_ceil(*step);
-                let first = rest % blocks * step;
-                rest /= blocks;
-                let last = first.saturating_add(*step).min(*count) - 1;
-                let (start, end) = (border(&array, axis, first)?.start, border(&array, axis, last)?.end);
-                region.insert(name.clone(), i64::try_from(start).ok()?..i64::try_from(end).ok()?);
-            }
-            Some(region)
+        let signed =
+            |range: Range<u64>| Some(i64::try_from(range.start).ok()?..i64::try_from(range.end).ok()?);
+        Ok(pieces(array, whole, bytes)?.filter_map(move |piece| {
+            names.iter().zip(piece).map(|(name, range)| Some((name.clone(), signed(range)?))).collect()
         }))
     }
+}
+
+/// Divides a box of an array into pieces that share no chunk. A piece has at most `bytes` of elements, but at least one
+/// chunk, as far as the box goes.
+///
+/// # Errors
+/// `OutOfRange` if there are too many chunks.
+pub(crate) fn pieces(
+    array: Array,
+    within: Vec<Range<u64>>,
+    bytes: u64,
+) -> XarrayResult<impl Iterator<Item = Vec<Range<u64>>> + use<>> {
+    let chunks: Vec<Range<u64>> =
+        within.iter().enumerate().map(|(axis, of)| touched(&array, axis, of)).collect();
+    let counts: Vec<u64> = chunks.iter().map(|chunks| chunks.end - chunks.start).collect();
+    let steps = blocks(&array, &counts, bytes);
+    let total = counts
+        .iter()
+        .zip(&steps)
+        .try_fold(1_u64, |total, (count, step)| total.checked_mul(count.div_ceil(*step)));
+    let total = total.ok_or_else(|| XarrayError::out_of_range("there are too many chunks"))?;
+    Ok((0..total).filter_map(move |number| {
+        let mut rest = number;
+        let mut piece = vec![0..0; within.len()];
+        for (axis, range) in piece.iter_mut().enumerate().rev() {
+            let (count, step) = (counts.get(axis)?, steps.get(axis)?);
+            let blocks = count.div_ceil(*step);
+            let first = rest % blocks * step;
+            rest /= blocks;
+            let last = first.saturating_add(*step).min(*count) - 1;
+            let (offset, of) = (chunks.get(axis)?.start, within.get(axis)?);
+            let (start, end) = (border(&array, axis, offset + first)?, border(&array, axis, offset + last)?);
+            *range = start.start.max(of.start)..end.end.min(of.end);
+        }
+        Some(piece)
+    }))
+}
+
+/// Returns the numbers of the chunks that a range of one dimension touches.
+fn touched(array: &Array, axis: usize, range: &Range<u64>) -> Range<u64> {
+    let grid = array.chunk_grid();
+    let last = range.end.checked_sub(1).filter(|last| *last >= range.start);
+    let found =
+        last.and_then(|last| Some(grid.find(axis, range.start)?..grid.find(axis, last)?.checked_add(1)?));
+    found.unwrap_or(0..0)
 }
 
 /// Returns the number of chunks of a region along each dimension. The last dimensions grow first.

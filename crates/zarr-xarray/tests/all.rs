@@ -15,6 +15,7 @@ mod profiles;
 mod race;
 mod regions;
 mod requests;
+mod taken;
 mod times;
 mod unpacked;
 mod vectors;

@@ -64,7 +64,7 @@ impl Parts {
 
 /// Returns the length of the dimension. Checks that nothing is selected, and that all variables with the dimension can
 /// grow.
-fn check_whole(dataset: &Dataset, dimension: &str) -> XarrayResult<u64> {
+pub(super) fn check_whole(dataset: &Dataset, dimension: &str) -> XarrayResult<u64> {
     dataset.check_unselected()?;
     let shared = &dataset.shared;
     let mut stored = shared.arrays.iter().filter_map(|(name, stored)| {
@@ -90,16 +90,23 @@ fn check_whole(dataset: &Dataset, dimension: &str) -> XarrayResult<u64> {
 fn check_complete(dataset: &Dataset, dimension: &str, more: &NewDataset) -> XarrayResult<()> {
     let plans = &dataset.shared.plans;
     if let Some(name) = more.variables.keys().find(|name| !plans.contains_key(*name)) {
-        let message = "it is not in the dataset: an append adds no variable";
-        return Err(XarrayError::invalid(message).with_variable(name));
+        return Err(is_new(name));
     }
     let has = |name: &str| {
         let plan = plans.get(name).and_then(|plan| plan.as_ref().ok());
         plan.is_some_and(|plan| plan.dimensions.iter().any(|own| own == dimension))
     };
     let missing = plans.keys().find(|name| has(name) && !more.variables.contains_key(*name));
-    missing.map_or(Ok(()), |name| {
-        let message = format!("it has the dimension {dimension:?}, so it must be appended to as well");
-        Err(XarrayError::invalid(message).with_variable(name))
-    })
+    missing.map_or(Ok(()), |name| Err(is_missing(dimension, name)))
+}
+
+/// The error for a variable that the dataset does not have.
+pub(super) fn is_new(name: &str) -> XarrayError {
+    XarrayError::invalid("it is not in the dataset: an append adds no variable").with_variable(name)
+}
+
+/// The error for a variable that has the dimension, and no new part.
+pub(super) fn is_missing(dimension: &str, name: &str) -> XarrayError {
+    let message = format!("it has the dimension {dimension:?}, so it must be appended to as well");
+    XarrayError::invalid(message).with_variable(name)
 }
