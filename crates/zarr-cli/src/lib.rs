@@ -22,6 +22,7 @@ mod secrets;
 mod slabs;
 mod sparse;
 mod stored;
+mod taken;
 mod terminal;
 mod trace;
 mod usage;

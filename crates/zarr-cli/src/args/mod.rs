@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod archive;
 pub(crate) mod around;
 pub(crate) mod data_type;
+pub(crate) mod dimension;
 pub(crate) mod foreign;
 pub(crate) mod from;
 pub(crate) mod labels;

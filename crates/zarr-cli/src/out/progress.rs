@@ -20,6 +20,14 @@ impl Progress {
         Self::styled(ProgressBar::new(total), template)
     }
 
+    /// Makes a counter of written bytes, without a known total.
+    pub(crate) fn written(quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        Self::styled(ProgressBar::no_length(), "{bytes} written  {bytes_per_sec}")
+    }
+
     /// Makes a counter of listed objects, without a known total.
     pub(crate) fn objects() -> Self {
         if !std::io::stderr().is_terminal() {

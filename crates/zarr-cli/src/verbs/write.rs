@@ -1,11 +1,13 @@
-//! `zarr write`: overwrites elements of an array.
+//! `zarr write`: overwrites elements of an array, or of all arrays of a dataset.
 
 use std::path::PathBuf;
 
 use zarr_array::blocking::Array;
+use zarr_xarray::FromOptions;
+use zarr_xarray::blocking::Dataset;
 
 use crate::args::from;
-use crate::args::labels::Part;
+use crate::args::labels::{Chosen, Part, select};
 use crate::args::scalar;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
@@ -17,18 +19,27 @@ use crate::out::progress::Progress;
 use crate::out::stdout::print;
 use crate::pick::Pick;
 use crate::slabs::Budget;
+use crate::taken::{self, Pair};
+use crate::verbs::append::{Coordinates, refused};
 
-/// Overwrite elements of an array.
+/// Overwrite elements of an array, or of all arrays of a dataset.
 ///
 /// The input must have as many elements as the selection, and its shape. If a write fails, the parts before it are
 /// written already.
+///
+/// Of two datasets, the variables of SRC with a selected dimension are written. Without -s the labels of SRC say where. The
+/// labels in the region must be the same, and so must be the coordinates along other dimensions. Elements are stored as those
+/// of DST are: packed, in the units of its times.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group(clap::ArgGroup::new("elements").required(true).args(["from", "value"])))]
+#[command(group(clap::ArgGroup::new("elements").required(true).args(["source", "from", "value"])))]
 pub(crate) struct Args {
-    /// The array: a directory with a metadata document.
-    #[arg(value_name = "STORE[/PATH]")]
+    /// The array or the group.
+    #[arg(value_name = "DST")]
     store: PathBuf,
+    /// The array or the group with the new elements, in any store.
+    #[arg(value_name = "SRC")]
+    source: Option<PathBuf>,
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
@@ -36,6 +47,9 @@ pub(crate) struct Args {
     /// One value for all selected elements, as `zarr create --fill` takes it.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
+    /// What happens if coordinates differ, along other dimensions and in the region.
+    #[arg(long, value_enum, value_name = "ACTION", default_value_t = Coordinates::Equal, requires = "source")]
+    coords: Coordinates,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -43,6 +57,8 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
+  zarr write year.zarr january.zarr
+  zarr write year.zarr other.zarr -s time=2020-01 --coords ignore
   zarr write weather.zarr/t2m -s 0:24 --from day.npy
   zarr write weather.zarr/t2m -s '5,:,[0,1]' --value nan
   zarr cat -s 3 a.zarr | zarr write b.zarr -s 3 --from -";
@@ -50,18 +66,31 @@ Examples:
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     target.check_writable()?;
-    let array = target.array()?;
+    let source = args.source.as_deref();
+    let pair = source.map(|source| Pair::open(&target, source, stores)).transpose()?;
+    let (array, from) = match pair {
+        Some(Pair::Datasets(own, part)) => return dataset(args, &target, &own, &part),
+        Some(Pair::Arrays(array, from)) => (array, Some(from)),
+        None => (target.array()?, None),
+    };
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", target.path)));
     let picks = args.part.picks(&args.store, &target, &array, stores)?;
-    match &args.value {
-        Some(value) => {
+    let counts: Vec<u64> = picks.iter().map(|pick| pick.count).collect();
+    match (&args.value, from) {
+        (Some(value), _) => {
             let element =
                 scalar::element(value, array.data_type()).map_err(|e| in_array(e.within("--value")))?;
             fill(&array, &picks, element.bytes(), args.json).map_err(|e| target.fail(e))?;
         }
-        None => {
+        (None, Some(from)) => {
+            taken::check_same(&array, &from).map_err(in_array)?;
+            let dims = dims(&picks, from.shape()).map_err(in_array)?;
+            let progress = Progress::written(args.json);
+            let copied = taken::copy(&from, &dims, &array, &picks, |bytes| progress.add(bytes));
+            copied.map_err(|e| target.fail(e))?;
+        }
+        (None, None) => {
             let data_type = array.data_type().clone();
-            let counts: Vec<u64> = picks.iter().map(|pick| pick.count).collect();
             let input = args.input.open(Some(&(data_type.clone(), false)))?;
             let reader = input.reader(&data_type, &counts, false)?;
             let progress = Progress::new(reader.bytes(), args.json);
@@ -69,13 +98,47 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             written.map_err(|e| target.fail(e))?;
         }
     }
-    let count = picks.iter().fold(1_u64, |count, pick| count.saturating_mul(pick.count));
+    let count = counts.iter().fold(1_u64, |all, count| all.saturating_mul(*count));
     print(&match args.json {
         true => {
             let members = [("path", (&target.path).into()), ("elements", count.into())];
             json::pretty(&json::document(members).into())
         }
         false => format!("wrote {}\n", crate::out::table::count(count, "element")),
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the dimensions of a selection that an array of `shape` has: all, or those that no index drops.
+fn dims(picks: &[Pick], shape: &[u64]) -> Result<Vec<usize>, Failure> {
+    let fits = |dims: &[usize]| dims.iter().map(|dim| picks[*dim].count).eq(shape.iter().copied());
+    let all: Vec<usize> = (0..picks.len()).collect();
+    let kept: Vec<usize> = all.iter().copied().filter(|dim| picks[*dim].keep).collect();
+    [all, kept].into_iter().find(|dims| fits(dims)).ok_or_else(|| {
+        let wanted: Vec<u64> = picks.iter().map(|pick| pick.count).collect();
+        Failure::usage(format!("the new elements have shape {shape:?}, {wanted:?} is needed"))
+    })
+}
+
+/// Writes a dataset.
+fn dataset(args: &Args, target: &Target, own: &Dataset, part: &Dataset) -> Outcome {
+    let place = match &args.part.select {
+        Chosen::Labels(selectors) => select(own, selectors).map_err(|e| target.fail(e))?,
+        Chosen::Positions(select) if select.is_all() => own.clone(),
+        Chosen::Positions(_) => {
+            return Err(target.fail(Failure::usage(
+                "this is a group: -s selects by the names of dimensions, such as time@0:24 or time=2020-01",
+            )));
+        }
+    };
+    let options = FromOptions::new().any_coordinates(args.coords == Coordinates::Ignore);
+    let progress = Progress::written(args.json);
+    let done = place.write_from(part, &options, &|bytes| progress.add(bytes));
+    drop(progress);
+    let done = done.map_err(|e| refused(&e, target, args.source.as_deref().unwrap_or(&args.store)))?;
+    print(&match args.json {
+        true => taken::to_json(&done, &target.path),
+        false => taken::to_text(&done, own, None),
     })?;
     Ok(Exit::Ok)
 }

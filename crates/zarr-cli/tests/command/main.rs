@@ -50,6 +50,7 @@ mod sweep;
 mod sync;
 #[cfg(any(feature = "arrow", feature = "image"))]
 mod tables;
+mod taken;
 mod tasks;
 #[cfg(feature = "http")]
 mod tls;
