@@ -6,16 +6,19 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, DataType, KeyEncoding, Limits, Registry};
 
-use crate::diagnostic::{Code, Diagnostic, Sink};
+use crate::diagnostic::{Code, Diagnostic, Ignore, Sink};
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value, pointer};
-use crate::lower::{self, Lowered, Restated};
+use crate::lower::{self, DIMENSIONS, Lowered, Restated};
 use crate::resolve::{self, Resolved};
 use crate::root::Root;
 use crate::v1;
 use crate::v2::{self, Attributes, Strings};
 use crate::v3::ArrayDocument;
+
+/// The member of the fill value in documents of all formats.
+const FILL_VALUE: &str = "fill_value";
 
 /// The metadata of an array: its documents, kept as they are spelled, and their meaning as a model of format 3.
 ///
@@ -292,6 +295,61 @@ impl ArrayMeta {
     /// Returns the name of each dimension, or `None` if there are no names.
     pub fn dimension_names(&self) -> Option<&[Option<String>]> {
         self.document.dimension_names()
+    }
+
+    /// Sets the names of the dimensions. In format 2 they are the attribute `_ARRAY_DIMENSIONS`. If all are `None` the member
+    /// is removed.
+    ///
+    /// ```
+    /// # use zarr_meta::{ArrayMeta, MetaError, DataType};
+    /// let mut meta = ArrayMeta::builder([4, 6], DataType::Float32).build()?;
+    /// meta.set_dimension_names(&[Some("y".to_owned()), Some("x".to_owned())])?;
+    /// assert!(meta.to_text().contains("\"dimension_names\""));
+    /// # Ok::<(), MetaError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the number of names is not the number of dimensions, if in format 2 some dimensions have a name and others have
+    /// none, if the attributes [cannot be read](Self::attributes_error), or the array is of format 1, which is read-only.
+    pub fn set_dimension_names(&mut self, names: &[Option<String>]) -> MetaResult<()> {
+        self.check_writable()?;
+        let mut document = self.document.clone();
+        document.set_dimension_names(names)?;
+        if self.old.is_none() {
+            self.document = document;
+            return Ok(());
+        }
+        let all: Option<Vec<&str>> = names.iter().map(Option::as_deref).collect();
+        match all {
+            Some(all) if !all.is_empty() => self
+                .edit_attributes(|attributes| attributes.set(DIMENSIONS, all.into_iter().collect::<Value>())),
+            None if names.iter().any(Option::is_some) => {
+                Err(MetaError::argument("in format 2 all dimensions have a name, or none"))
+            }
+            _ => self.edit_attributes(|attributes| drop(attributes.remove(DIMENSIONS))),
+        }
+    }
+
+    /// Sets the fill value, in the form of a document of the format of the array. Elements that are not stored have this
+    /// value then. [`resolve`](Self::resolve) tells whether the data type has it.
+    ///
+    /// # Errors
+    /// If the array is of format 1, which is read-only.
+    pub fn set_fill_value(&mut self, value: impl Into<Value>, limits: &Limits) -> MetaResult<()> {
+        self.check_writable()?;
+        let Some(old) = &self.old else {
+            self.document.set_fill_value(value.into());
+            return Ok(());
+        };
+        let mut root = old.array.clone();
+        root.members.set(FILL_VALUE, value);
+        let (root, array) = v2::Array::parse(root.to_text().as_bytes(), limits, &mut Ignore)?;
+        let assumed = old.assumed_separator;
+        *self = Self::of_v2(root, &array, old.attributes.clone(), limits, &mut Ignore)?;
+        if let Some(old) = &mut self.old {
+            old.assumed_separator = assumed;
+        }
+        Ok(())
     }
 
     /// Returns the attributes; empty if there are none or if they [cannot be read](Self::attributes_error).

@@ -216,3 +216,49 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn dimensions_get_names_and_a_fill_value_gets_another_in_the_documents_of_formats_3_and_2() {
+    let names = |names: &[&str]| {
+        let name = |name: &&str| (!name.is_empty()).then(|| (*name).to_owned());
+        names.iter().map(name).collect::<Vec<_>>()
+    };
+    let mut meta = parse(&base(&[])).unwrap();
+    let before = meta.to_text();
+    meta.set_dimension_names(&names(&["x"])).unwrap();
+    assert_eq!(meta.dimension_names(), Some(&names(&["x"])[..]));
+    assert!(meta.to_text().contains(r#""dimension_names":["x"]"#), "{}", meta.to_text());
+    assert_eq!(
+        meta.set_dimension_names(&names(&["x", "y"])).unwrap_err().kind(),
+        MetaErrorKind::InvalidArgument
+    );
+    meta.set_dimension_names(&names(&[""])).unwrap();
+    assert_eq!(meta.to_text(), before);
+    meta.set_fill_value(9, &Limits::default()).unwrap();
+    assert_eq!(meta.document().fill_value().as_raw(), "9");
+    assert!(meta.to_text().contains(r#""fill_value":9"#), "{}", meta.to_text());
+
+    let text = r#"{"zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<f4", "compressor": null, "fill_value": null, "order": "C", "filters": null}"#;
+    let read = |text: &str, attributes: &str| {
+        let (limits, sink) = (Limits::default(), &mut Vec::<Diagnostic>::new());
+        zarr_meta::ArrayMeta::parse_v2(text.as_bytes(), Some(attributes.as_bytes()), &limits, sink).unwrap()
+    };
+    let mut meta = read(text, r#"{"units": "K"}"#);
+    meta.set_dimension_names(&names(&["y", "x"])).unwrap();
+    let documents = meta.documents();
+    let attributes = documents[1].1.as_deref().unwrap();
+    assert!(
+        attributes.contains(r#""units": "K""#) && attributes.contains("_ARRAY_DIMENSIONS"),
+        "{attributes}"
+    );
+    assert_eq!(read(text, attributes).dimension_names(), meta.dimension_names());
+    let error = meta.set_dimension_names(&names(&["y", ""])).unwrap_err();
+    assert!(error.to_string().contains("all dimensions have a name, or none"), "{error}");
+    meta.set_dimension_names(&names(&["", ""])).unwrap();
+    assert_eq!(meta.attributes().to_value().to_compact(), r#"{"units":"K"}"#);
+    assert!(meta.fill_is_undefined());
+    meta.set_fill_value("NaN", &Limits::default()).unwrap();
+    assert!(!meta.fill_is_undefined());
+    assert_eq!(meta.to_text(), text.replace("\"fill_value\": null", "\"fill_value\": \"NaN\""));
+    assert_eq!(meta.attributes().to_value().to_compact(), r#"{"units":"K"}"#);
+}

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use zarr_array::block_on;
+use zarr_array::meta::NodeMeta;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::node::{self, Writing};
 
@@ -132,16 +133,52 @@ fn get(target: &Target, name: Option<&str>) -> Outcome {
     Ok(Exit::Ok)
 }
 
+/// The members of metadata documents that people take for attributes, and the command that changes them.
+const MEMBERS: [(&str, &str); 9] = [
+    ("dimension_names", "`zarr set --dimension-names` names dimensions"),
+    ("fill_value", "`zarr set --fill` sets it"),
+    ("shape", "`zarr resize` changes it"),
+    ("chunks", "`zarr copy --chunks` makes a copy with other chunks"),
+    ("chunk_grid", "`zarr copy --chunks` makes a copy with other chunks"),
+    ("codecs", "`zarr copy --codecs` makes a copy with other codecs"),
+    ("compressor", "`zarr copy --codecs` makes a copy with other codecs"),
+    ("data_type", "it cannot be changed"),
+    ("dtype", "it cannot be changed"),
+];
+
+/// Fails for a name that no attribute of an array has, but a member of its document.
+pub(super) fn check_member(node: &NodeMeta, name: &str) -> Result<(), Failure> {
+    let known = MEMBERS.iter().find(|(member, _)| *member == name);
+    let Some((_, hint)) =
+        known.filter(|_| matches!(node, NodeMeta::Array(_)) && !node.attributes().contains(name))
+    else {
+        return Ok(());
+    };
+    let message = format!(
+        "{name:?} is a member of the metadata, not an attribute: {hint} (as an attribute: \"/{name}\")"
+    );
+    Err(Failure::usage(message))
+}
+
 /// A change of attributes.
-struct Change {
+#[derive(Debug)]
+pub(super) struct Change {
     /// A name, or a JSON pointer unless `is_name`.
-    place: String,
-    is_name: bool,
+    pub(super) place: String,
+    pub(super) is_name: bool,
     /// The new value; `None` removes the old one.
-    value: Option<Value>,
+    pub(super) value: Option<Value>,
 }
 
 impl Change {
+    /// Makes all changes, or none. Returns the place that is not there.
+    pub(super) fn apply_all(changes: &[Self], attributes: &mut Object) -> Option<String> {
+        let before = attributes.clone();
+        let absent = changes.iter().find(|change| change.apply(attributes).is_none())?;
+        *attributes = before;
+        Some(absent.place.clone())
+    }
+
     /// Changes the attributes. Returns `None` if they have no such place.
     fn apply(&self, attributes: &mut Object) -> Option<()> {
         match &self.value {
@@ -159,13 +196,12 @@ fn change(target: &Target, changes: &[Change]) -> Outcome {
     target.check_writable()?;
     let (storage, prefix) = (&target.storage, target.prefix()?);
     let in_node = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
-    let format = target.node()?.0.format();
-    let edit = |attributes: &mut Object| {
-        let before = attributes.clone();
-        let absent = changes.iter().find(|change| change.apply(attributes).is_none())?;
-        *attributes = before;
-        Some(absent.place.clone())
-    };
+    let node = target.node()?.0;
+    for change in changes.iter().filter(|change| change.value.is_some()) {
+        check_member(&node, &change.place).map_err(in_node)?;
+    }
+    let format = node.format();
+    let edit = |attributes: &mut Object| Change::apply_all(changes, attributes);
     let how = Writing::default();
     let edited = node::edit(storage, &prefix, format, &how, |node| Ok(node.edit_attributes(edit)?));
     match block_on(edited).map_err(|e| in_node(e.into()))?.1 {

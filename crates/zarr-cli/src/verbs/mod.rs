@@ -26,6 +26,7 @@ mod resize;
 mod rm;
 #[cfg(feature = "serve")]
 mod serve;
+mod set;
 mod stats;
 mod sweep;
 mod sync;
@@ -60,6 +61,7 @@ pub(crate) enum Verb {
     Append(append::Args),
     Write(write::Args),
     Resize(resize::Args),
+    Set(set::Args),
     Attrs(attrs::Args),
     Mv(mv::Args),
     Rm(rm::Args),
@@ -90,6 +92,7 @@ impl Verb {
                 | Self::Append(_)
                 | Self::Write(_)
                 | Self::Resize(_)
+                | Self::Set(_)
                 | Self::Attrs(_)
                 | Self::Mv(_)
                 | Self::Rm(_)
@@ -118,6 +121,7 @@ impl Verb {
             Self::Append(args) => append::run(args, stores),
             Self::Write(args) => write::run(args, stores),
             Self::Resize(args) => resize::run(args, stores),
+            Self::Set(args) => set::run(args, stores),
             Self::Attrs(args) => attrs::run(args, stores),
             Self::Mv(args) => mv::run(args, stores),
             Self::Rm(args) => rm::run(args, stores),

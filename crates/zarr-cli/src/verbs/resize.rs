@@ -6,7 +6,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::traits::Prefix;
 
-use crate::args::shape::Shape;
+use crate::args::dimension;
+use crate::args::shape::NewShape;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome};
@@ -29,9 +30,9 @@ pub(crate) struct Args {
     /// The array: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// The new length of each dimension.
-    #[arg(value_name = "A,B,…")]
-    shape: Shape,
+    /// The new length of each dimension, or of some by their names.
+    #[arg(value_name = "A,B,…|NAME=A,…")]
+    shape: NewShape,
     /// Erase stored elements outside of the new shape.
     #[arg(short = 'y', short_alias = 'f', long)]
     force: bool,
@@ -46,6 +47,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   zarr resize weather.zarr/t2m 8784,721,1440
+  zarr resize weather.zarr/t2m time=8784
   zarr resize --dry-run weather.zarr/t2m 8000,721,1440";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
@@ -53,11 +55,8 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     target.check_writable()?;
     let mut array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", target.path)));
-    let (old, new) = (array.shape().to_vec(), &args.shape.0);
-    if old.len() != new.len() {
-        let message = format!("the array has {}, not {}", count(old.len(), "dimension"), new.len());
-        return Err(in_array(Failure::usage(message)));
-    }
+    let old = array.shape().to_vec();
+    let new = &args.shape.of(&dimension::names(&array), &old).map_err(in_array)?;
     let lost = Lost::of(&array, new).map_err(in_array)?;
     if !args.dry_run {
         if !lost.is_nothing() && !args.force {

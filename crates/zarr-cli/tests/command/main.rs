@@ -43,6 +43,7 @@ mod secrets;
 mod serve;
 #[cfg(all(feature = "s3", feature = "http"))]
 mod services;
+mod set;
 mod shards;
 mod stats;
 mod strangers;

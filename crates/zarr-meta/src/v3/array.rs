@@ -199,6 +199,12 @@ impl ArrayDocument {
         Ok(())
     }
 
+    /// Replaces the fill value.
+    pub(crate) fn set_fill_value(&mut self, value: Value) {
+        self.node.members.set("fill_value", &value);
+        self.fill_value = value;
+    }
+
     /// Replaces the chunk grid.
     pub(crate) fn set_chunk_grid(&mut self, grid: Extension) {
         self.node.members.set("chunk_grid", &grid);
