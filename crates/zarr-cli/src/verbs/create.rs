@@ -12,11 +12,12 @@ use zarr_array::meta::json::Object;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Members2};
 use zarr_array::{CreateOptions, DataType, ExistingNode};
-use zarr_copy::{Codecs, Lengths};
+use zarr_copy::{ChunkChoice, Codecs, Lengths};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
 
 use crate::args::data_type;
+use crate::args::dimension::no_dimension;
 use crate::args::from;
 use crate::args::scalar;
 use crate::args::shape::Shape;
@@ -50,9 +51,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     input: from::Options,
     /// The shape of chunks; by default the array is halved until a chunk has at most 4 MiB. For chunks of different
-    /// lengths give a list for the dimension: `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30.
-    #[arg(long, value_name = "A,B,…|JSON")]
-    chunks: Option<Lengths>,
+    /// lengths give a list for the dimension: `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30. Or lengths
+    /// by the names of --dimension-names: `time=24,lat=100`; chunks are as long as the array in other dimensions.
+    #[arg(long, value_name = "A,B,…|JSON|NAME=A,…")]
+    chunks: Option<ChunkChoice>,
     /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in
     /// --chunks, which is needed as well.
     #[arg(long, value_name = "A,B,…|JSON")]
@@ -83,7 +85,7 @@ Examples:
   zarr create --group weather.zarr
   zarr create weather.zarr/t2m --shape 8760,721,1440 --dtype float32 --chunks 24,721,1440 --fill NaN
   zarr create months.zarr --shape 90,721,1440 --dtype float32 --chunks '[[31,28,31],721,1440]'
-  zarr create weather.zarr/daily/t2m --shape 365,721,1440 --dtype '<f4' --dimension-names time,lat,lon
+  zarr create weather.zarr/daily/t2m --shape 365,721,1440 --dtype '<f4' --dimension-names time,lat,lon --chunks time=31
   zarr create big.zarr --shape 100000,100000 --dtype uint8 --chunks 500,500 --shards 5000,5000 --codecs blosc:zstd:5
   zarr create grid.zarr --from grid.npy --chunks 100,100 --codecs blosc:zstd:5
   sensor | zarr create run.zarr/7 --from - --shape 1000,64 --dtype i2
@@ -185,7 +187,16 @@ fn array(
         let message = "--shards: a shard holds several chunks, give their shape with --chunks";
         return Err(Failure::usage(message));
     }
-    let chunks = chunks.unwrap_or_else(|| Lengths::Shape(automatic(&shape, data_type.size().unwrap_or(16))));
+    let names: Option<Vec<String>> =
+        args.dimension_names.as_ref().map(|names| names.split(',').map(str::to_owned).collect());
+    let chunks = match chunks {
+        Some(ChunkChoice::Lengths(lengths)) => lengths,
+        Some(ChunkChoice::Named(named)) => {
+            let names = names.as_deref().unwrap_or_default();
+            Lengths::Shape(of_names(&named, names, &shape).map_err(|e| e.within("--chunks"))?)
+        }
+        _ => Lengths::Shape(automatic(&shape, data_type.size().unwrap_or(16))),
+    };
     let builder = ArrayMeta::builder(shape.clone(), data_type.clone())
         .codecs(written(&list, data_type, shape.len(), &registry()))
         .attributes(attributes);
@@ -193,8 +204,9 @@ fn array(
     if let Some(fill) = &args.fill {
         builder = builder.fill(scalar::value(fill, data_type).map_err(|e| e.within("--fill"))?);
     }
-    if let Some(names) = &args.dimension_names {
-        builder = builder.dimension_names(names.split(',').map(|name| Some(name).filter(|n| !n.is_empty())));
+    if let Some(names) = &names {
+        let names = names.iter().map(|name| Some(name.as_str()).filter(|name| !name.is_empty()));
+        builder = builder.dimension_names(names);
     }
     if format == Format::V3 {
         return Ok(builder.build()?);
@@ -202,6 +214,17 @@ fn array(
     let keys = Extension::new("v2").with("separator", ".");
     let meta = builder.chunk_key_encoding(keys).build()?.to_v2()?;
     Ok(meta.with_members2(&old)?)
+}
+
+/// Returns a chunk shape whose lengths are given by the names of some dimensions, and are those of the array in the others.
+fn of_names(named: &[(String, u64)], names: &[String], shape: &[u64]) -> Result<Vec<u64>, Failure> {
+    let mut chunks: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
+    for (name, length) in named {
+        let at = names.iter().position(|own| own == name);
+        let chunk = at.and_then(|at| chunks.get_mut(at));
+        *chunk.ok_or_else(|| Failure::usage(no_dimension(name, names)))? = *length;
+    }
+    Ok(chunks)
 }
 
 /// Returns the default chunk shape: the longest dimension is halved until a chunk is small enough.

@@ -147,3 +147,21 @@ fn created_nodes_are_added_to_consolidated_metadata() {
     zarr(args!["consolidate", "--check", folder.join("h.zarr")]).ok();
     assert_eq!(zarr(args!["ls", "-R", folder.join("h.zarr")]).ok().text(), "g\ng/a\n");
 }
+
+#[test]
+fn chunks_are_given_by_the_names_of_dimensions() {
+    let folder = Folder::new();
+    let create = |name: &str, options: &str| {
+        let line = format!("create {name} --shape 100,20,3 --dtype i2 {options}");
+        zarr_in(folder.path(), line.split(' '))
+    };
+    create("a.zarr", "--dimension-names time,lat,lon --chunks time=24,lon=1").ok();
+    let info = zarr(args!["info", "--json", folder.join("a.zarr")]).ok().json();
+    assert_eq!(
+        (&info["chunk_shape"], &info["dimension_names"]),
+        (&json!([24, 20, 1]), &json!(["time", "lat", "lon"]))
+    );
+    create("b.zarr", "--dimension-names time,lat,lon --chunks tme=24")
+        .fails(2, &["--chunks", "did you mean \"time\"?"]);
+    create("b.zarr", "--chunks time=24").fails(2, &["--chunks", "have no names"]);
+}
