@@ -16,6 +16,7 @@ pub use zarr_hierarchy::blocking::Group;
 use crate::append::{Append, FromOptions, Taken};
 use crate::conventions::{DecodeOptions, Decoding};
 use crate::decoded::{Decoded, DecodedType, Maskable};
+use crate::encode::Elements;
 use crate::error::{XarrayError, XarrayResult};
 use crate::finding::Finding;
 use crate::flags::Flags;

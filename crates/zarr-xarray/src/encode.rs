@@ -68,6 +68,14 @@ impl Elements {
         }
     }
 
+    /// Returns the bytes of the elements. Of texts, their content.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Texts(texts) => texts.into_iter().collect::<String>().into_bytes(),
+        }
+    }
+
     /// Writes the elements to a selection of an array.
     pub(crate) async fn write(self, array: &Array, selection: Selection) -> XarrayResult<()> {
         match self {

@@ -144,6 +144,18 @@ macro_rules! variable_methods {
             Flags::of(self.attributes()).map_err(|error| error.with_variable(self.name()))
         }
 
+        /// Returns decoded elements as the variable stores them: packed, in its units. They are the bytes of all elements in
+        /// C order and in the byte order of the machine; of texts, the UTF-8 of one behind the other.
+        ///
+        /// # Errors
+        /// [`Invalid`](crate::XarrayErrorKind::Invalid) for elements of another type or calendar;
+        /// [`OutOfRange`](crate::XarrayErrorKind::OutOfRange) for an element that the stored type or the stored units do
+        /// not have; [`Unsupported`](crate::XarrayErrorKind::Unsupported) for encodings that are not written.
+        pub fn encode(&self, values: impl Into<Decoded>) -> XarrayResult<Vec<u8>> {
+            let elements = self.inner().encode_part(values.into());
+            elements.map(Elements::into_bytes).map_err(|error| error.with_variable(self.name()))
+        }
+
         /// Selects positions along dimensions of the variable. Makes no request.
         ///
         /// # Errors

@@ -14,6 +14,7 @@ use zarr_meta::json::Object;
 use crate::conventions::{Decoding, VariablePlan};
 use crate::decoded::{Decoded, DecodedType, Maskable};
 use crate::element_kind::ElementKind;
+use crate::encode::Elements;
 use crate::error::{XarrayError, XarrayResult};
 use crate::flags::Flags;
 use crate::handle::variable_methods;

@@ -1,5 +1,7 @@
 //! `zarr write`: overwrites elements of an array, or of all arrays of a dataset.
 
+mod decoded;
+
 use std::path::PathBuf;
 
 use zarr_array::blocking::Array;
@@ -7,7 +9,7 @@ use zarr_xarray::FromOptions;
 use zarr_xarray::blocking::Dataset;
 
 use crate::args::from;
-use crate::args::labels::{Chosen, Part, select};
+use crate::args::labels::{Around, Chosen, Part, select};
 use crate::args::scalar;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
@@ -47,6 +49,10 @@ pub(crate) struct Args {
     /// One value for all selected elements, as `zarr create --fill` takes it.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
+    /// Take elements as the attributes of the variable say, and store them as it stores them: packed, dates in its units.
+    /// `--value missing` is its missing element.
+    #[arg(long, conflicts_with = "source")]
+    decode: bool,
     /// What happens if coordinates differ, along other dimensions and in the region.
     #[arg(long, value_enum, value_name = "ACTION", default_value_t = Coordinates::Equal, requires = "source")]
     coords: Coordinates,
@@ -60,7 +66,9 @@ Examples:
   zarr write year.zarr january.zarr
   zarr write year.zarr other.zarr -s time=2020-01 --coords ignore
   zarr write weather.zarr/t2m -s 0:24 --from day.npy
-  zarr write weather.zarr/t2m -s '5,:,[0,1]' --value nan
+  zarr write weather.zarr/t2m -s '5,:,[0,1]' --decode --value 271.35
+  zarr write weather.zarr/t2m -s time=2020-03-01 --decode --value missing
+  zarr write weather.zarr/time -s 0 --decode --value 2020-01-01T06:00
   zarr cat -s 3 a.zarr | zarr write b.zarr -s 3 --from -";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
@@ -76,20 +84,34 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", target.path)));
     let picks = args.part.picks(&args.store, &target, &array, stores)?;
     let counts: Vec<u64> = picks.iter().map(|pick| pick.count).collect();
-    match (&args.value, from) {
-        (Some(value), _) => {
-            let element =
-                scalar::element(value, array.data_type()).map_err(|e| in_array(e.within("--value")))?;
-            fill(&array, &picks, element.bytes(), args.json).map_err(|e| target.fail(e))?;
+    let variable = match args.decode {
+        true => Some(
+            Around::of(&args.store, &target, stores)
+                .and_then(|around| around.variable())
+                .map_err(in_array)?,
+        ),
+        false => None,
+    };
+    match (&args.value, from, &variable) {
+        (Some(value), ..) => {
+            let element = match &variable {
+                Some(variable) => decoded::element(value, variable),
+                None => scalar::element(value, array.data_type()).map(|element| element.bytes().to_vec()),
+            };
+            let element = element.map_err(|e| in_array(e.within("--value")))?;
+            fill(&array, &picks, &element, args.json).map_err(|e| target.fail(e))?;
         }
-        (None, Some(from)) => {
+        (None, None, Some(variable)) => {
+            decoded::file(&args.input, variable, &array, &picks, args.json).map_err(in_array)?;
+        }
+        (None, Some(from), _) => {
             taken::check_same(&array, &from).map_err(in_array)?;
             let dims = dims(&picks, from.shape()).map_err(in_array)?;
             let progress = Progress::written(args.json);
             let copied = taken::copy(&from, &dims, &array, &picks, |bytes| progress.add(bytes));
             copied.map_err(|e| target.fail(e))?;
         }
-        (None, None) => {
+        (None, None, None) => {
             let data_type = array.data_type().clone();
             let input = args.input.open(Some(&(data_type.clone(), false)))?;
             let reader = input.reader(&data_type, &counts, false)?;

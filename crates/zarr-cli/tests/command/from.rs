@@ -276,7 +276,8 @@ fn an_array_grows_by_its_input() {
     zarr(args!["consolidate", "--check", folder.join("h.zarr")]).ok();
     run(&folder, "append h.zarr/a --from row.npy")
         .fails(2, &["\"/a\"", "shape [3] cannot be appended along dimension 0 of shape [6, 4]"]);
-    run(&folder, "append h.zarr/a --axis 2 --from row.npy").fails(2, &["--along: dimension 2", "2 dimensions"]);
+    run(&folder, "append h.zarr/a --axis 2 --from row.npy")
+        .fails(2, &["--along: dimension 2", "2 dimensions"]);
     run(&folder, "append h.zarr/a").fails(2, &["--from is needed"]);
     piped(&folder, "append h.zarr/a --from -", &le(&[1])).fails(2, &["1 elements cannot be appended"]);
     piped(&folder, "append h.zarr/a --from -", &[1]).fails(1, &["standard input", "whole elements"]);

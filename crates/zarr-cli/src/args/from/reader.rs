@@ -89,10 +89,21 @@ impl Reader {
     /// # Errors
     /// Those of the array, and if the file cannot be read.
     pub(crate) fn write(&self, array: &Array, picks: &[Pick], done: impl Fn(u64)) -> Result<(), Failure> {
+        self.write_as(array, picks, |_, elements| Ok(elements), done)
+    }
+
+    /// As [`write`](Self::write), in another form: `form` gets the shape and the elements of each part.
+    pub(crate) fn write_as(
+        &self,
+        array: &Array,
+        picks: &[Pick],
+        form: impl Fn(&[u64], Elements) -> Result<Elements, Failure>,
+        done: impl Fn(u64),
+    ) -> Result<(), Failure> {
         let size = array.data_type().memory_size().max(usize::try_from(self.size).unwrap_or(usize::MAX));
         for slab in Boxes::new(picks, array.chunk_grid(), size, PART) {
             let elements = self.read(&slab).map_err(|e| e.within(&self.name))?;
-            elements.write(array, slab.selection(picks))?;
+            form(&slab.count, elements)?.write(array, slab.selection(picks))?;
             done(slab.count.iter().fold(self.size, |bytes, count| bytes.saturating_mul(*count)));
         }
         Ok(())
