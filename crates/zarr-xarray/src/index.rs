@@ -259,6 +259,35 @@ impl Index {
         found.filter(is_near).ok_or_else(|| self.not_found(label, key))
     }
 
+    /// Whether an element is farther from a label than from its neighbours. Numbers of a circle have a period.
+    pub(crate) fn is_far(&self, position: usize, label: &Label, period: Option<f64>) -> bool {
+        let between = |one: Key<'_>, other: Key<'_>| {
+            let distance = one.distance(other)?.to_f64();
+            Some(period.map_or(distance, |period| {
+                let rest = distance.rem_euclid(period);
+                rest.min(period - rest)
+            }))
+        };
+        let neighbours = [position.checked_sub(1), position.checked_add(1).filter(|at| *at < self.len())];
+        let steps = neighbours.into_iter().flatten();
+        let steps = steps.filter_map(|at| between(self.key(at), self.key(position)));
+        let step = steps.fold(None, |most: Option<f64>, step| Some(most.map_or(step, |most| most.max(step))));
+        let key = self.key_of(label, End::Lower).ok();
+        let distance = key.and_then(|key| between(self.key(position), key));
+        distance.zip(step).is_some_and(|(distance, step)| distance > step)
+    }
+
+    /// The elements as floats, if they are numbers.
+    pub(crate) fn numbers(&self) -> Option<Vec<f64>> {
+        match &self.values {
+            IndexValues::Integers(_)
+            | IndexValues::Unsigned(_)
+            | IndexValues::Floats(_)
+            | IndexValues::SmallFloats(_) => (0..self.len()).map(|at| self.key(at).to_f64()).collect(),
+            _ => None,
+        }
+    }
+
     /// The key of an element.
     fn key(&self, position: usize) -> Key<'_> {
         match &self.values {

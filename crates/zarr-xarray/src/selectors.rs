@@ -1,5 +1,6 @@
 //! Selections by label in one text, as people type them: `time=2020-01:2020-02,lat=~41.3,level@0`.
 
+mod cyclic;
 mod resolve;
 mod words;
 
@@ -15,6 +16,7 @@ use crate::positions::Picked;
 use crate::positions::Positions;
 use crate::variable::Variable;
 
+use cyclic::Cyclic;
 use resolve::resolve;
 use words::{at_marks, unquoted};
 
@@ -27,6 +29,9 @@ use words::{at_marks, unquoted};
 /// | `NAME=A/B` | the same, for times |
 /// | `NAME=~LABEL` | the element whose label is nearest |
 /// | `NAME@POSITIONS` | positions as in Python: `0`, `-1`, `0:24`, `::2` |
+///
+/// Longitudes, whose `units` are `degrees_east`, are the same after 360 degrees: `lon=-16.4` is `lon=343.6`, and `lon=350:10` goes
+/// over the end of the coordinate.
 ///
 /// Text in double quotes is taken as it is; `""` in it stands for one quote. A time of day needs no quotes: the text is
 /// tried as one time first, then every colon as the end of a time.
@@ -178,9 +183,39 @@ impl Dataset {
         };
         let positions = match selector.how {
             How::Positions => resolve::positions(&selector.text),
-            _ => resolve(selector, &*self.index(name).await?),
+            _ => {
+                let index = self.index(name).await?;
+                match Cyclic::of(variable.attributes(), &index) {
+                    Some(cyclic) => cyclic.resolve(selector, &index),
+                    None => resolve(selector, &index),
+                }
+            }
         };
         Ok((dimension.clone(), positions.map_err(named)?))
+    }
+
+    /// Returns a sentence for each entry `NAME=~LABEL` whose nearest label is farther away than the next label of the
+    /// coordinate: the label is outside of the coordinate.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub async fn far_labels(&self, selectors: &Selectors) -> XarrayResult<Vec<String>> {
+        let mut far = Vec::new();
+        for selector in selectors.0.iter().filter(|selector| selector.how == How::Nearest) {
+            let (_, positions) = self.positions_of(selector).await?;
+            let (variable, index) = (self.variable(&selector.name)?, self.index(&selector.name).await?);
+            let Picked::One(at) = positions.resolve(index.len() as u64)? else { continue };
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            let text = unquoted(&selector.text);
+            let period = Cyclic::of(variable.attributes(), &index).map(|_| cyclic::PERIOD);
+            if index.is_far(at, &resolve::label(&text, index.values())?, period) {
+                let (name, found) = (&selector.name, index.text(at).unwrap_or_default());
+                far.push(format!(
+                    "the nearest {name} to {text} is {found}, which is farther away than the next {name}"
+                ));
+            }
+        }
+        Ok(far)
     }
 }
 
@@ -191,6 +226,17 @@ impl blocking::Dataset {
     /// As [`zarr_xarray::Dataset::select`](crate::Dataset::select).
     pub fn select(&self, selectors: &Selectors) -> XarrayResult<Self> {
         zarr_array::block_on(self.clone().into_async().select(selectors)).map(Self::from)
+    }
+}
+
+impl blocking::Dataset {
+    /// Returns a sentence for each entry `NAME=~LABEL` whose nearest label is farther away than the next label of the
+    /// coordinate.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::far_labels`](crate::Dataset::far_labels).
+    pub fn far_labels(&self, selectors: &Selectors) -> XarrayResult<Vec<String>> {
+        zarr_array::block_on(self.clone().into_async().far_labels(selectors))
     }
 }
 

@@ -39,7 +39,7 @@ impl Key<'_> {
         }
     }
 
-    fn to_f64(self) -> Option<f64> {
+    pub(super) fn to_f64(self) -> Option<f64> {
         match self {
             Self::Integer(integer) => Some(integer as f64),
             Self::Float(float) => Some(float),

@@ -63,7 +63,7 @@ fn between(index: &Index, start: Option<Label>, end: Option<Label>) -> XarrayRes
 }
 
 /// Adds the first and the last element of the index to the error for a missing label.
-fn with_range(error: XarrayError, index: &Index) -> XarrayError {
+pub(super) fn with_range(error: XarrayError, index: &Index) -> XarrayError {
     let ends = index.len().checked_sub(1).and_then(|last| Some((index.text(0)?, index.text(last)?)));
     match (error.kind(), ends) {
         (XarrayErrorKind::NotFound, Some((first, last))) => {
@@ -189,7 +189,7 @@ fn no_time(text: &str, calendar: Calendar) -> XarrayError {
 }
 
 /// Reads a label for an index of these elements.
-fn label(text: &str, values: &IndexValues) -> XarrayResult<Label> {
+pub(super) fn label(text: &str, values: &IndexValues) -> XarrayResult<Label> {
     let wrong = |what: &str| XarrayError::invalid(format!("the label {text:?} is not {what}"));
     Ok(match values {
         IndexValues::Integers(_) | IndexValues::Unsigned(_) => match text.parse::<i64>() {
@@ -230,7 +230,7 @@ fn span(text: &str) -> Option<i64> {
 }
 
 /// Returns a position of an index. An index is in memory, so its positions fit.
-fn signed(position: usize) -> i64 {
+pub(super) fn signed(position: usize) -> i64 {
     i64::try_from(position).unwrap_or(i64::MAX)
 }
 
