@@ -11,8 +11,9 @@ use std::path::{Component, Path, PathBuf};
 use zarr_array::meta::DocumentName;
 use zarr_array::traits::Prefix;
 use zarr_array::{Limits, block_on, node};
-use zarr_store::{names_of, scheme_of};
+use zarr_store::{names_of, percent_decoded, scheme_of};
 
+use crate::args::foreign::page as page_of;
 use crate::args::stores::{Stores, directory_of};
 use crate::exit::{Exit, Failure, say};
 
@@ -111,6 +112,9 @@ pub(crate) fn url(url: &str, stores: &Stores) -> Result<Option<String>, Failure>
     }
     match names_of(url)[..] {
         [scheme] if SERVICES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) => service(url, stores),
+        [scheme] if ["http", "https"].iter().any(|known| known.eq_ignore_ascii_case(scheme)) => {
+            Ok(page(url, stores))
+        }
         _ => Ok(None),
     }
 }
@@ -143,6 +147,31 @@ fn service(url: &str, stores: &Stores) -> Result<Option<String>, Failure> {
     }
     let (store, below) = names.split_at(top);
     Ok((!below.is_empty()).then(|| format!("{bucket}/{}|zarr:{}", store.join("/"), below.join("/"))))
+}
+
+/// Returns the URL of a node on a web server in the hierarchy around it. Servers answer in many ways for what they do not
+/// have, so an error ends the hierarchy.
+fn page(url: &str, stores: &Stores) -> Option<String> {
+    let path = url.find("://").map(|at| at + "://".len())?;
+    if url.contains(['?', '#']) {
+        return None;
+    }
+    let mut store = url.trim_end_matches('/');
+    let mut names = Vec::new();
+    for _ in 0..LEVELS {
+        let Some((above, name)) = store.get(path..).and_then(|rest| rest.rsplit_once('/')) else { break };
+        let above = &store[..path + above.len()];
+        let name = percent_decoded(name).and_then(|name| String::from_utf8(name).ok())?;
+        let documents = stores.open(&format!("{above}/")).ok().and_then(|storage| {
+            block_on(node::documents(&storage, &Prefix::root(), None, &Limits::default())).ok()
+        });
+        if !documents.is_some_and(|documents| page_of(&documents).is_none() && documents.make_node()) {
+            break;
+        }
+        names.insert(0, name);
+        store = above;
+    }
+    (!names.is_empty()).then(|| format!("{store}/|zarr:{}", names.join("/")))
 }
 
 /// Returns the percent-encoding of an absolute path.

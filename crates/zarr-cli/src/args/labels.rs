@@ -101,9 +101,14 @@ impl Around {
     pub(crate) fn of(given: &Path, target: &Target, stores: &Stores) -> Result<Self, Failure> {
         let around = if target.path == "/" { Target::to_change(given, stores)? } else { target.clone() };
         let Some((group, name)) = around.path.rsplit_once('/').filter(|(_, name)| !name.is_empty()) else {
-            return Err(Failure::usage(
-                "the array is the root of its store, so no group around it has coordinates: select by position",
-            ));
+            let form = match around.url() {
+                Some(_) => "; name a group as the store, as in 'URL|zarr:t2m'",
+                None => "",
+            };
+            return Err(Failure::usage(format!(
+                "the array is the root of its store, so no group around it has coordinates and attributes: select by \
+                 position, without --decode{form}"
+            )));
         };
         let group = if group.is_empty() { "/" } else { group };
         let group = around.at_path(group).group(Source::default())?;
@@ -147,10 +152,12 @@ impl Around {
 
 /// Selects by label.
 pub(crate) fn select(dataset: &Dataset, selectors: &Selectors) -> Result<Dataset, Failure> {
-    dataset.select(selectors).map_err(|e| {
+    let selected = dataset.select(selectors).map_err(|e| {
         let is_label = e.kind() == XarrayErrorKind::Invalid && e.variable().is_none();
         if is_label { Failure::usage(format!("{e:#}")) } else { e.into() }
-    })
+    })?;
+    dataset.far_labels(selectors)?.iter().for_each(|note| say(&format!("note: {note}")));
+    Ok(selected)
 }
 
 /// Returns selected positions as a pick.

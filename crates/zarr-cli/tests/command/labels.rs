@@ -219,3 +219,40 @@ fn a_part_of_a_tree_is_selected_in_each_group_that_has_the_dimension() {
         );
     }
 }
+
+#[test]
+fn longitudes_go_around_and_a_far_label_has_a_note() {
+    let folder = Folder::new();
+    weather(&folder);
+    folder.write("lon.csv", "0\n90\n180\n270\n");
+    zarr(args![
+        "create",
+        folder.join("w.zarr/lon"),
+        "--from",
+        folder.join("lon.csv"),
+        "--dimension-names",
+        "lon",
+        "--attrs",
+        r#"{"units": "degrees_east"}"#
+    ])
+    .ok();
+    zarr(args!["consolidate", folder.join("w.zarr")]).ok();
+    let text = |select: &str| {
+        cat(&folder, "w.zarr/lon", &["-f", "text", "-s", select]).ok().text().replace('\n', " ")
+    };
+    assert_eq!(text("lon=-90"), "270.0 ");
+    assert_eq!(text("lon=450"), "90.0 ");
+    assert_eq!(text("lon=~359"), "0.0 ");
+    assert_eq!(text("lon=270:90"), "270.0 0.0 90.0 ");
+    assert_eq!(text("lon=-100:10"), "270.0 0.0 ");
+    cat(&folder, "w.zarr/lon", &["-f", "text", "-s", "lon=1"]).fails(3, &["from 0 to 270"]);
+    zarr(args!["copy", folder.join("w.zarr"), folder.join("west.zarr"), "-q", "-s", "lon=-90:0"]).ok();
+    assert_eq!(zarr(args!["cat", "-f", "text", folder.join("west.zarr/lon")]).ok().text(), "270.0\n0.0\n");
+    // Latitudes end at the poles.
+    let far = cat(&folder, "w.zarr/t2m", &["-f", "text", "-s", "time@0,lat=~10,station@0"]).ok_with_notes();
+    far.says(&["the nearest lat to 10 is 40, which is farther away than the next lat"]);
+    let far =
+        cat(&folder, "w.zarr/t2m", &["-f", "text", "-s", "time=~2021-01-01,lat@0,station@0"]).ok_with_notes();
+    far.says(&["the nearest time to 2021-01-01 is 2020-01-02T23:00"]);
+    cat(&folder, "w.zarr/t2m", &["-f", "text", "-s", "time@0,lat=~35,station@0"]).ok();
+}

@@ -330,6 +330,26 @@ fn the_command_reads_what_it_serves() {
     assert_eq!(again.get("/a/", &[]).status, 501);
 }
 
+#[cfg(feature = "http")]
+#[test]
+fn labels_and_decoding_at_a_plain_url_use_the_group_above_it() {
+    let folder = Folder::new();
+    let path = crate::weather::weather(&folder);
+    let server = Server::start([&path]);
+    let url = format!("http://{}/t2m", server.address);
+    for options in [
+        ["cat", "--decode", "-f", "csv", "-s", "time=2020-01-01T03,lat=~41"],
+        ["cat", "--decode", "-f", "text", "-s", "0,0"],
+        ["cat", "--anon", "-f", "json", "-s", "lat=50:61,time@0"],
+    ] {
+        let printed = |array: &OsStr| zarr(options.iter().map(OsStr::new).chain([array])).ok().out;
+        assert_eq!(printed(url.as_ref()), printed(path.join("t2m").as_ref()), "{options:?}");
+    }
+    let alone = Server::start([path.join("t2m")]);
+    let url = format!("http://{}/", alone.address);
+    zarr(args!["cat", "-f", "text", "-s", "lat=40", url]).fails(2, &["root of its store", "'URL|zarr:t2m'"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_the_server_without_an_error() {
