@@ -1,6 +1,7 @@
 //! The metadata documents of a copy: those of the source, in the form that every implementation reads.
 
 use zarr_array::meta::codecs::written;
+use zarr_array::meta::consolidated::ConsolidatedForm;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, Ignore, parse_json, xarray};
@@ -16,7 +17,7 @@ const CONSOLIDATED: &str = "consolidated_metadata";
 
 /// Returns the metadata of the copy of an array.
 ///
-/// Attributes and ignorable members keep their bytes.
+/// Attributes and ignorable members keep their bytes; so does the whole document if nothing in it changes.
 pub(crate) fn array(
     source: &Array,
     layout: &Layout,
@@ -87,7 +88,66 @@ fn new(
     let made = builder.build()?;
     let mut root = made.document().to_value().as_object().unwrap_or_default();
     keep(&mut root, attributes, additional);
-    Ok(ArrayMeta::parse(root.to_value().to_pretty().as_bytes(), &Limits::unlimited(), &mut Vec::new())?)
+    let made =
+        ArrayMeta::parse(root.to_value().to_pretty().as_bytes(), &Limits::unlimited(), &mut Vec::new())?;
+    // Then a mirror of the source finds nothing to do.
+    let is_spelled_well =
+        source.metadata().format() == Format::V3 && says_the_same(document, made.document());
+    Ok(if is_spelled_well { source.metadata().clone() } else { made })
+}
+
+/// Whether two documents of format 3 say the same, beside the order of members, members that are empty, and the spelling of
+/// numbers.
+fn says_the_same(one: &ArrayDocument, other: &ArrayDocument) -> bool {
+    let additional = |document: &ArrayDocument| document.additional().collect::<Object>();
+    one.shape() == other.shape()
+        && one.data_type() == other.data_type()
+        && one.chunk_grid() == other.chunk_grid()
+        && one.chunk_key_encoding() == other.chunk_key_encoding()
+        && one.codecs() == other.codecs()
+        && one.storage_transformers().is_empty()
+        && one.dimension_names() == other.dimension_names()
+        && alike(one.fill_value(), other.fill_value(), 0)
+        && one.attributes() == other.attributes()
+        && alike(&additional(one).to_value(), &additional(other).to_value(), 0)
+}
+
+/// Whether two values are equal beside the order of members and the spelling of numbers. Consolidated metadata in
+/// consolidated metadata does not count: some writers put empty one there.
+fn alike(one: &Value, other: &Value, depth: usize) -> bool {
+    match (one.as_object(), other.as_object(), one.elements(), other.elements()) {
+        (Some(one), Some(other), ..) => {
+            let sorted = |object: &Object| {
+                let members =
+                    object.members().map(|member| (member.name_lossy().into_owned(), member.value()));
+                let mut members: Vec<_> =
+                    members.filter(|(name, _)| depth == 0 || name != CONSOLIDATED).collect();
+                members.sort_by(|(a, _), (b, _)| a.cmp(b));
+                members
+            };
+            let (one, other) = (sorted(&one), sorted(&other));
+            let pairs = one.iter().zip(&other);
+            one.len() == other.len()
+                && pairs.into_iter().all(|(a, b)| a.0 == b.0 && alike(&a.1, &b.1, depth + 1))
+        }
+        (.., Some(one), Some(other)) => {
+            let (one, other): (Vec<Value>, Vec<Value>) = (one.collect(), other.collect());
+            one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| alike(a, b, depth + 1))
+        }
+        _ => one == other || one.as_f64().is_some_and(|number| other.as_f64() == Some(number)),
+    }
+}
+
+/// Puts the consolidated metadata of the source at the root of a storage, if what is there says the same.
+pub(crate) async fn put_back(storage: &Storage, format: Format, text: &[u8]) -> CopyResult<()> {
+    let key = Prefix::root().key(ConsolidatedForm::of(format).holder())?;
+    let there = storage.get(&key, Limits::default().metadata_bytes).await?.unwrap_or_default();
+    let root = |text: &[u8]| Some(parse_json(text, &Limits::unlimited(), &mut Ignore).ok()?.root);
+    let is_alike = root(text).zip(root(&there)).is_some_and(|(one, other)| alike(&one, &other, 0));
+    if is_alike && *there != *text {
+        let _ = storage.put_document(&key, text.to_vec(), PutMode::Replace).await?;
+    }
+    Ok(())
 }
 
 /// Returns the metadata of the copy of a group, without consolidated metadata: the documents of the copy differ.
@@ -100,6 +160,10 @@ pub(crate) fn group(source: &GroupMeta, format: Format) -> CopyResult<GroupMeta>
     let mut root = new.to_value().as_object().unwrap_or_default();
     let additional: Vec<_> = source.document().into_iter().flat_map(GroupDocument::additional).collect();
     keep(&mut root, &source.attributes(), additional.into_iter());
+    let own = source.document().map(|document| document.to_value());
+    if own.is_some_and(|own| alike(&own, &root.to_value(), 0)) {
+        return Ok(source.clone());
+    }
     let text = root.to_value().to_pretty();
     Ok(GroupDocument::parse(text.as_bytes(), &Limits::unlimited(), &mut Vec::new())?.into())
 }
@@ -131,16 +195,17 @@ pub(crate) async fn put(
     Ok(())
 }
 
-/// Whether two documents are equal, beside white space. The first may have consolidated metadata as well.
+/// Whether two documents are equal, beside white space and the order of members. The first may have consolidated metadata as
+/// well.
 pub(crate) fn same(one: &[u8], other: &[u8], is_consolidated: bool) -> bool {
-    let compact = |text: &[u8]| {
+    let root = |text: &[u8]| {
         let mut root = parse_json(text, &Limits::unlimited(), &mut Ignore).ok()?.root.as_object()?;
         if is_consolidated {
             root.remove(CONSOLIDATED);
         }
-        Some(root.to_value().to_compact())
+        Some(root.to_value())
     };
-    compact(one).is_some_and(|one| Some(one) == compact(other))
+    root(one).zip(root(other)).is_some_and(|(one, other)| alike(&one, &other, 0))
 }
 
 fn keep(root: &mut Object, attributes: &Object, additional: impl Iterator<Item = (String, Value)>) {

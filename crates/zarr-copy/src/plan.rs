@@ -49,6 +49,8 @@ pub struct CopyNode {
     pub(crate) path: String,
     pub(crate) below: Prefix,
     pub(crate) consolidated: bool,
+    /// The document of the source with consolidated metadata, in the format of the copy.
+    pub(crate) holder: Option<Vec<u8>>,
     pub(crate) kind: Kind,
 }
 
@@ -319,7 +321,7 @@ impl Planner<'_> {
         for note in visit.notes.iter().filter(|note| is_worth_telling(note)) {
             self.notes.say(format!("node {path:?}: {note}"));
         }
-        let mut consolidated = false;
+        let (mut consolidated, mut holder) = (false, None);
         let kind = match visit.found {
             ChildState::Node(NodeMeta::Array(_)) => {
                 // Open it again, so that arrays are opened in one way only.
@@ -335,14 +337,16 @@ impl Planner<'_> {
                 Kind::Array(Box::new(self.array(array, selection, below.is_empty(), &change).await?))
             }
             ChildState::Node(NodeMeta::Group(group)) => {
-                consolidated = match ConsolidatedForm::of(group.format()) {
-                    ConsolidatedForm::Inline => group.consolidated().is_some(),
-                    form => {
-                        let holder = visit.prefix.key(form.holder())?;
-                        copy.storage.exists(&holder).await?
-                    }
-                };
                 let format = copy.rules.of_groups().format_of(group.format());
+                let form = ConsolidatedForm::of(group.format());
+                if form != ConsolidatedForm::Inline || group.consolidated().is_some() {
+                    let key = visit.prefix.key(form.holder())?;
+                    consolidated = copy.storage.exists(&key).await?;
+                    // A holder that is too large to be read is written anew.
+                    let text =
+                        copy.storage.get(&key, Limits::default().metadata_bytes).await.unwrap_or_default();
+                    holder = text.filter(|_| format == group.format()).map(|text| text.to_vec());
+                }
                 Kind::Group(Box::new(document::group(&group, format)?))
             }
             ChildState::Broken(e) | ChildState::Unlisted(e) => {
@@ -357,7 +361,7 @@ impl Planner<'_> {
                 return Ok(());
             }
         };
-        self.nodes.push(CopyNode { path, below: Prefix::new(below)?, consolidated, kind });
+        self.nodes.push(CopyNode { path, below: Prefix::new(below)?, consolidated, holder, kind });
         Ok(())
     }
 

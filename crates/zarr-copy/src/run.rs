@@ -191,7 +191,13 @@ impl CopyPlan {
             let storage = below(storage, node.below());
             let written = async {
                 document::put(&storage, node.documents(), found == DestinationState::Unfinished).await?;
-                if node.consolidated { self.consolidate(&storage).await } else { Ok(()) }
+                if node.consolidated {
+                    self.consolidate(&storage).await?;
+                }
+                match &node.holder {
+                    Some(holder) => document::put_back(&storage, node.format(), holder).await,
+                    None => Ok(()),
+                }
             };
             written.await.map_err(|e| e.within(format_args!("copy of node {:?}", node.path)))?;
         }

@@ -44,7 +44,7 @@ pub(crate) use left::left;
 /// Copy an array or a hierarchy.
 ///
 /// The copy keeps shape, data type, fill value, dimension names and attributes, and also chunks, shards and codecs
-/// unless an option changes them. Its metadata is written in the form that every implementation reads. Consolidated
+/// unless an option changes them. Its metadata is written in the form that every implementation reads, and keeps its bytes if it has this form. Consolidated
 /// metadata is written if the source has it.
 ///
 /// If the chunks and codecs of an array stay the same, its stored objects are copied byte for byte, without decoding.

@@ -149,3 +149,60 @@ fn a_link_to_a_folder_below_the_destination_is_refused() {
     sync(&folder, "a.zarr b.zarr --delete").exits(8).says(&["link", "somebody else"]);
     assert!(folder.join("precious/thesis.tex").exists());
 }
+
+/// Documents as zarr-python 3 writes them: other members first, `storage_transformers`, and consolidated metadata.
+fn spelled_otherwise(folder: &Folder) {
+    let array = r#"{"shape": [4], "data_type": "float32", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+"chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 0, "codecs": [{"name": "bytes",
+"configuration": {"endian": "little"}}], "attributes": {"units":"K"}, "zarr_format": 3, "node_type": "array", "storage_transformers": []}"#;
+    let consolidated =
+        format!(r#"{{"kind": "inline", "must_understand": false, "metadata": {{"t": {array}}}}}"#);
+    folder.write("a.zarr/zarr.json", format!(r#"{{"attributes": {{}}, "zarr_format": 3, "consolidated_metadata": {consolidated}, "node_type": "group"}}"#));
+    folder.write("a.zarr/t/zarr.json", array);
+    folder.write("a.zarr/t/c/0", [0_u8; 8]);
+}
+
+#[test]
+fn a_copy_keeps_documents_so_that_nothing_differs_from_the_source() {
+    let nothing = |folder: &Folder| {
+        zarr_in(folder.path(), ["copy", "a.zarr", "b.zarr", "-q"]).ok();
+        assert_eq!(folder.contents("a.zarr"), folder.contents("b.zarr"));
+        let done = text(sync(folder, "a.zarr b.zarr"));
+        assert!(done.starts_with("nothing changed; "), "{done}");
+        // A complete copy is known again.
+        zarr_in(folder.path(), ["copy", "a.zarr", "b.zarr", "-q", "--resume"]).ok();
+        // What is changed is written in the usual form.
+        zarr_in(folder.path(), ["copy", "a.zarr", "c.zarr", "-q", "--chunks", "3"]).ok();
+        zarr_in(folder.path(), ["consolidate", "--check", "c.zarr"]).ok();
+    };
+    let folder = Folder::new();
+    spelled_otherwise(&folder);
+    nothing(&folder);
+    let folder = Folder::new();
+    source(&folder);
+    zarr_in(folder.path(), ["consolidate", "a.zarr"]).ok();
+    nothing(&folder);
+    let folder = Folder::new();
+    for arguments in [
+        "create old.zarr --group --zarr-format 2",
+        "create old.zarr/t --dtype int16 --shape 12 --chunks 4 --attrs {\"a\":1.50}",
+        "write old.zarr/t --value 3",
+        "consolidate old.zarr",
+        "copy old.zarr a.zarr",
+    ] {
+        zarr_in(folder.path(), arguments.split(' ')).exits(0);
+    }
+    nothing(&folder);
+}
+
+#[test]
+fn a_copy_consolidates_anew_what_is_stale() {
+    let folder = Folder::new();
+    spelled_otherwise(&folder);
+    let path = folder.join("a.zarr/t/zarr.json");
+    let array = fs::read_to_string(&path).unwrap().replace(r#""units":"K""#, r#""units":"m""#);
+    fs::write(&path, array).unwrap();
+    zarr_in(folder.path(), ["copy", "a.zarr", "b.zarr", "-q"]).ok();
+    zarr_in(folder.path(), ["consolidate", "--check", "b.zarr"]).ok();
+    zarr_in(folder.path(), ["consolidate", "--check", "a.zarr"]).exits(1);
+}
