@@ -6,8 +6,9 @@ mod pairs;
 use std::pin::pin;
 
 use futures_util::{StreamExt, TryStreamExt, future, stream};
+use md5::{Digest, Md5};
 use zarr_array::node::{self, Writing};
-use zarr_array::traits::store::{Listed, PutMode};
+use zarr_array::traits::store::{Drive, Listed, PutMode};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{ArrayErrorKind, Format, Limits, Storage};
 use zarr_hierarchy::objects::{Moved, Transfer, TransferError};
@@ -52,6 +53,8 @@ const MEMORY: u64 = 512 << 20;
 /// Chunks are written first, then the documents, those of children before those of their parents, and objects are deleted
 /// last. Each step is durable before the next. So a new element is never announced before it is there; but readers meanwhile
 /// may find old chunks beside new ones.
+///
+/// Bytes of the destination are not read where its ETag is the MD5 of the object, as S3 has it for objects of one part.
 ///
 /// Chunks that the source does not store are deleted, because they would be read instead of the fill value; so are
 /// documents that a node of the source lacks. Everything else that only the destination has stays, unless
@@ -314,7 +317,7 @@ impl Mirror {
             if size(&self.there, there).await? != bytes {
                 return Ok((Is::Changed, None));
             }
-            if self.by_size {
+            if self.by_size || self.is_known_equal(source, there).await? {
                 return Ok((Is::Unchanged, None));
             }
         }
@@ -334,6 +337,19 @@ impl Mirror {
             }
         }
         Ok((is, one.filter(|_| is_document)))
+    }
+
+    /// Whether the ETag of the destination is the MD5 of the object of the source: then its bytes need not be read. A service
+    /// has such a tag for what was put by one request without a key of the user. Another tag says nothing.
+    async fn is_known_equal(&self, source: &Listed, there: &Listed) -> CopyResult<bool> {
+        let Some(tag) = digest(&self.there.storage, &there.key).await? else { return Ok(false) };
+        let of_source = async {
+            match digest(&self.source.storage, &source.key).await? {
+                Some(own) => Ok(Some(own)),
+                None => Ok(get(&self.source.storage, &source.key, LARGEST).await?.map(|bytes| md5(&bytes))),
+            }
+        };
+        Ok(of_source.await.map_err(CopyError::of_source)? == Some(tag))
     }
 
     /// Counts objects of the destination and their bytes.
@@ -382,6 +398,20 @@ async fn size(place: &Place, object: &Listed) -> CopyResult<u64> {
         Some(size) => Ok(size),
         None => Ok(place.storage.size(&object.key).await?.unwrap_or(0)),
     }
+}
+
+/// Returns the tag of an object in the network, if it has the form of an MD5.
+async fn digest(storage: &Storage, key: &Key) -> CopyResult<Option<String>> {
+    if storage.capabilities().drive == Drive::Inline {
+        return Ok(None);
+    }
+    let version = storage.head(key).await?.and_then(|meta| meta.version);
+    let tag = version.as_ref().and_then(|version| version.etag()).map(str::to_ascii_lowercase);
+    Ok(tag.filter(|tag| tag.len() == 32 && tag.bytes().all(|byte| byte.is_ascii_hexdigit())))
+}
+
+fn md5(bytes: &[u8]) -> String {
+    Md5::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the object at a key.

@@ -172,3 +172,28 @@ fn a_group_is_described_with_one_read_of_each_object() {
         }
     }
 }
+
+#[test]
+fn a_sync_reads_no_chunk_whose_tag_tells_that_it_is_equal() {
+    let (folder, bucket) = (Folder::new(), Bucket::new());
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    let source = folder.join("h.zarr");
+    let sync = || {
+        let (done, requests) = bucket.zarr(args!["sync", &source, "s3://bucket/h.zarr"]);
+        let bodies =
+            requests.iter().filter(|(method, target)| method == "GET" && target.contains("/c/")).count();
+        (done.ok().text().to_owned(), bodies)
+    };
+    let first = sync().0;
+    assert!(first.starts_with("3 objects new"), "{first}");
+    let (text, bodies) = sync();
+    assert!(text.starts_with("nothing changed; 3 objects the same"), "{text}");
+    assert_eq!(bodies, 0);
+    // Another chunk of the same size.
+    folder.write("h.zarr/a/c/0", [9_u8; 8]);
+    let (text, bodies) = sync();
+    assert!(text.starts_with("1 object changed (8 bytes)"), "{text}");
+    assert!(bodies <= 1, "{bodies}");
+    assert_eq!(sync(), ("nothing changed; 3 objects the same\n".to_owned(), 0));
+}
