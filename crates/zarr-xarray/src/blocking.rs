@@ -1,6 +1,6 @@
 //! The handles for programs without async: the same names and methods, which return when the work is done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -140,6 +140,17 @@ impl Dataset {
     /// As [`zarr_xarray::Dataset::append_with`](crate::Dataset::append_with).
     pub fn append_with(&mut self, dimension: &str, more: NewDataset, how: Append) -> XarrayResult<()> {
         block_on(self.0.append_with(dimension, more, how))
+    }
+
+    /// Returns the names of variables and of all that belongs to them.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::with_related`](crate::Dataset::with_related).
+    pub fn with_related<N: AsRef<str>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+    ) -> XarrayResult<BTreeSet<String>> {
+        self.0.with_related(names)
     }
 
     /// Returns the dimension along which `more` continues this dataset.

@@ -6,6 +6,7 @@
 mod add;
 mod append;
 mod attribute;
+mod belonging;
 pub mod blocking;
 mod calendar;
 mod cdl;
