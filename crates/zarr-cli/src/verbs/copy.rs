@@ -96,6 +96,9 @@ pub(crate) struct Args {
     /// give is as for all arrays.
     #[arg(long, value_name = "RULE")]
     rule: Vec<Rule>,
+    /// Copy only these variables of the dataset SRC, with the coordinates along their dimensions, bounds and grid mappings.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', conflicts_with = "include")]
+    variables: Vec<String>,
     /// Copy only nodes whose path below SRC matches the pattern, and everything in them: `*` matches within a name,
     /// `**/` matches any groups. May be repeated. Groups above the matching nodes are copied as well.
     #[arg(long, value_name = "PATTERN")]
@@ -147,6 +150,7 @@ Examples:
   zarr copy many-files.zarr few-files.zarr --chunks 100,100 --shards 5000,5000
   zarr copy sharded.zarr plain.zarr --shards none
   zarr copy days.zarr months.zarr --chunks '[[31,28,31],721,1440]'
+  zarr copy climate.zarr small.zarr --variables t2m,pr
   zarr copy climate.zarr small.zarr --include 'monthly/**/t2m' --exclude '**/raw'
   zarr copy new.zarr old.zarr --zarr-format 2 --codecs '{\"compressor\": {\"id\": \"zlib\", \"level\": 5}}'
   zarr copy big-endian.zarr little.zarr --codecs 'bytes:little,blosc:zstd:5:bitshuffle'
@@ -198,6 +202,8 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         .source_name(source.identity())
         .to_format(format);
     let copy = if args.join.is_some() { join::cut(copy) } else { copy };
+    let copy =
+        if args.variables.is_empty() { copy } else { part::variables(copy, &args.variables, &source)? };
     let copy = match &args.select {
         Some(chosen) => part::select(copy, chosen, &args.source, &source, stores)?,
         None => copy,
@@ -289,7 +295,7 @@ fn incomplete(growing: &Growing, destination: &Path, e: &CopyError) -> Failure {
 }
 
 /// Fails if a new directory would have the name of a file of another format, which the user may expect there.
-fn check_name(destination: &Path, stores: &Stores) -> Result<(), Failure> {
+pub(crate) fn check_name(destination: &Path, stores: &Stores) -> Result<(), Failure> {
     let is_new = stores.destination_url(destination).is_none() && !destination.exists();
     if !is_new || !foreign::is_named_so(destination) {
         return Ok(());

@@ -11,6 +11,7 @@ use crate::args::stores::{Stores, shown};
 use crate::args::target::Target;
 use crate::exit::{Failure, Outcome};
 use crate::planned::How;
+use crate::verbs::copy::check_name;
 
 /// Convert a hierarchy to format 3 by writing new metadata; chunks stay unchanged.
 ///
@@ -94,6 +95,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return how.carry_out(&plan.map_err(|e| source.fail(e))?, &source.store);
     };
     let is_new = stores.url(output).is_none() && !output.exists();
+    check_name(output, stores)?;
     let to = Place::exact(output, stores);
     if to.format == Some(Format::V2) {
         return Err(Failure::usage(format!(

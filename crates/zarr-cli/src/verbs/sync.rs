@@ -67,6 +67,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     if source.format == Some(Format::V1) {
         return Err(source.fail(Failure::unsupported("arrays of format 1 can be read, but not written")));
     }
+    copy::check_name(&args.destination, stores)?;
     check_apart(&source, args, stores)?;
     let destination = copy::shared(&args.destination, stores)?;
     let storage = destination.create_unless(args.dry_run, stores)?;

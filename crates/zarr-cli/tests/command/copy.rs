@@ -557,3 +557,41 @@ fn a_chunk_that_needs_more_memory_than_allowed_is_refused() {
     copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["lots"]].concat()).exits(2);
     copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["1kB"]].concat()).ok();
 }
+
+#[test]
+fn variables_are_copied_with_what_belongs_to_them() {
+    let folder = Folder::new();
+    let path = crate::weather::weather(&folder);
+    folder.base("w.zarr/odd[1]");
+    for line in ["attrs set w.zarr/t2m grid_mapping crs", "attrs set w.zarr/time bounds time_bnds"] {
+        zarr_in(folder.path(), line.split(' ')).ok();
+    }
+    for (name, shape, names) in [("crs", "", ""), ("time_bnds", "48,2", "time,nv"), ("other", "48", "time")] {
+        let (shape, names) = (format!("--shape={shape}"), format!("--dimension-names={names}"));
+        let mut options = vec!["--dtype", "i4", &shape];
+        options.extend((name != "crs").then_some(names.as_str()));
+        zarr_in(folder.path(), [&["create", &format!("w.zarr/{name}")], &options[..]].concat()).ok();
+    }
+    zarr_in(folder.path(), ["consolidate", "w.zarr"]).ok();
+    let children = |name: &str| zarr(args!["ls", folder.join(name)]).ok().text().to_owned();
+    copy(&folder, "w.zarr", "t.zarr", &["--variables", "t2m"]).ok();
+    assert_eq!(children("t.zarr"), "crs\nlat\nplace\nt2m\ntime\ntime_bnds\n");
+    copy(&folder, "w.zarr", "f.zarr", &["--variables", "flag,other"]).ok();
+    assert_eq!(children("f.zarr"), "flag\nlat\nother\ntime\ntime_bnds\n");
+    copy(&folder, "w.zarr", "x.zarr", &["--variables", "t2n"])
+        .fails(2, &["no variable \"t2n\"", "did you mean \"t2m\"?"]);
+    copy(&folder, "w.zarr/t2m", "x.zarr", &["--variables", "t2m"]).fails(2, &["this is an array"]);
+    assert!(!folder.join("x.zarr").exists() && path.exists());
+}
+
+#[test]
+fn no_verb_makes_a_store_with_the_name_of_a_file_of_another_format() {
+    let folder = Folder::new();
+    folder.group("a.zarr");
+    folder.group2("old.zarr");
+    for line in ["copy a.zarr x.nc", "sync a.zarr x.h5", "create x.tif --group", "migrate v3 old.zarr x.nc"] {
+        zarr_in(folder.path(), line.split(' ')).fails(2, &["writes Zarr only"]);
+    }
+    // A node in a store may have any name.
+    zarr_in(folder.path(), ["create", "a.zarr/x.nc", "--group"]).ok();
+}

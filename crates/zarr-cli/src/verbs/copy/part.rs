@@ -9,6 +9,7 @@ use zarr_xarray::Selectors;
 use zarr_xarray::blocking::{DataTree, Dataset};
 
 use crate::args::labels::{Chosen, Part, pick, select as select_labels};
+use crate::args::similar::did_you_mean;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::Failure;
@@ -35,6 +36,28 @@ pub(super) fn select(
     };
     let tree = DataTree::open(source.group(Source::default())?).map_err(|e| source.fail(e))?;
     datasets(copy, &tree, selectors).map_err(|e| source.fail(e))
+}
+
+/// Restricts a copy to variables of the dataset at the source, and to what belongs to them.
+pub(super) fn variables(copy: Copy, names: &[String], source: &Target) -> Result<Copy, Failure> {
+    if !matches!(source.look()?.found, ChildState::Node(NodeMeta::Group(_))) {
+        return Err(source
+            .fail(Failure::usage("--variables: this is an array, and variables are those of a dataset")));
+    }
+    let dataset = Dataset::open(source.group(Source::default())?).map_err(|e| source.fail(e))?;
+    if let Some(unknown) = names.iter().find(|name| !dataset.variables().any(|own| own == *name)) {
+        let hint = did_you_mean(unknown, dataset.variables().map(str::to_owned)).unwrap_or_default();
+        let message = format!("--variables: there is no variable {unknown:?}{hint}");
+        return Err(source.fail(Failure::usage(message)));
+    }
+    let all = dataset.with_related(names).map_err(|e| source.fail(e))?;
+    Ok(copy.include(all.iter().map(|name| pattern_of(name))))
+}
+
+/// Returns the pattern that only this name matches.
+fn pattern_of(name: &str) -> String {
+    let one = |c: char| if "*?[]{}\\".contains(c) { format!("[{c}]") } else { c.to_string() };
+    name.chars().map(one).collect()
 }
 
 /// Selects from each dataset of a tree along the dimensions that it has.

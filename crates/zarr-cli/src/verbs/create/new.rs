@@ -9,6 +9,7 @@ use crate::args::place::Place;
 use crate::args::stores::{Stores, shown};
 use crate::args::target::format_above;
 use crate::exit::{Exit, Failure};
+use crate::verbs::copy::check_name;
 
 /// The place of a new node.
 #[derive(Debug)]
@@ -28,6 +29,9 @@ impl New {
         {
             let message = format!("there is no directory {above:?}; `zarr create --group` creates a group");
             return Err(Failure::new(Exit::NotFound, message));
+        }
+        if place.path == "/" {
+            check_name(given, stores)?;
         }
         let there = place.open_if_there(stores)?;
         if there.is_none() && place.is_in_archive() {
