@@ -5,13 +5,13 @@
 
 mod grid;
 mod list;
-mod shelf;
+mod part;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use zarr_json::{DEPTH, Document};
-use zarr_store::references::{Reference, References};
+use zarr_store::references::{Kept, Reference, References};
 use zarr_store::{PathEncoding, scheme_of};
 use zarr_traits::store::{Answer, List, ListDir, ReadVersion};
 use zarr_traits::{
@@ -22,7 +22,7 @@ use crate::error::corrupt;
 use crate::limits::RefsLimits;
 use crate::parquet::{Layout, Problem, Rows};
 use grid::Grid;
-use shelf::{File, Part, Shelf};
+use part::{File, LEAST, Name, Part};
 
 /// The references of a directory.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Records {
     arrays: Vec<Array>,
     record_size: u64,
     limits: Arc<RefsLimits>,
-    shelf: Shelf,
+    parts: Kept<Name, Part>,
 }
 
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Records {
             documents: BTreeMap::new(),
             arrays: Vec::new(),
             record_size: 0,
-            shelf: Shelf::new(limits.cache_bytes),
+            parts: Kept::new(limits.cache_bytes as u64, LEAST),
             limits: Arc::new(limits),
         };
         opened.parse(&text).map_err(|e| e.with_key(&key))?;
@@ -166,7 +166,7 @@ impl Records {
             let (storage, key, limits) = (self.storage.clone(), key.clone(), Arc::clone(&self.limits));
             read_file(storage, key, limits, self.record_size)
         };
-        let part = self.shelf.part((array, number, None), || Box::pin(reading())).await?;
+        let part = self.part((array, number, None), || Box::pin(reading())).await?;
         let Part::File(file) = part else { return Ok(None) };
         let Some(group) = file.layout.group_of(row) else { return Ok(None) };
         let name = (array, number, group);
@@ -178,13 +178,21 @@ impl Records {
             let rows = Rows::decode(&file.bytes, &file.layout.groups[group], &limits);
             Ok(Part::Rows(Arc::new(rows.map_err(|problem| problem.of_file(&key))?)))
         };
-        match self.shelf.part((array, number, Some(group)), || Box::pin(decoding())).await? {
+        match self.part((array, number, Some(group)), || Box::pin(decoding())).await? {
             Part::Rows(rows) => {
                 *held = Some((name, Arc::clone(&rows)));
                 Ok(Some(Record { rows, row }))
             }
             _ => Ok(None),
         }
+    }
+
+    async fn part(
+        &self,
+        name: Name,
+        read: impl FnOnce() -> BoxFuture<'static, StoreResult<Part>>,
+    ) -> StoreResult<Part> {
+        self.parts.get(name, read, |part| part.memory() as u64).await
     }
 
     /// Returns the reference of a record.

@@ -12,6 +12,7 @@
 
 mod dangling;
 mod joined;
+mod kept;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -27,6 +28,7 @@ use zarr_traits::{
 
 pub use dangling::{Dangling, Why};
 use joined::Joined;
+pub use kept::Kept;
 
 /// The value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -329,13 +331,18 @@ mod tests {
         }
     }
 
-    #[derive(Debug)]
-    struct One(Check);
+    /// Every key has the reference that the function returns.
+    struct Finds<F>(F);
 
-    impl References for One {
-        fn find<'a>(&'a self, _: &'a Key) -> BoxFuture<'a, StoreResult<Option<Reference>>> {
-            let check = Some(self.0.clone());
-            ready(Ok(Some(Reference::Range { location: "data".into(), offset: 1, len: 2, check })))
+    impl<F> Debug for Finds<F> {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("Finds")
+        }
+    }
+
+    impl<F: Fn(&str) -> Reference + Send + Sync + 'static> References for Finds<F> {
+        fn find<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Reference>>> {
+            ready(Ok(Some((self.0)(key.as_str()))))
         }
 
         fn list<'a>(&'a self, list: List<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
@@ -351,8 +358,12 @@ mod tests {
         }
 
         fn paths(&self) -> PathEncoding {
-            PathEncoding::Percent
+            PathEncoding::Plain
         }
+    }
+
+    fn range(location: &str, offset: u64, len: u64, check: Option<Check>) -> Reference {
+        Reference::Range { location: location.into(), offset, len, check }
     }
 
     #[test]
@@ -373,7 +384,9 @@ mod tests {
             (&since, Some("t1"), None, unsupported),
         ] {
             let storage = Storage::from(Telling(memory.clone(), etag, modified));
-            let store = ReferenceStore::new(One(check.clone()), Targets::none(), &storage, Prefix::root());
+            let only = check.clone();
+            let finds = Finds(move |_: &str| range("data", 1, 2, Some(only.clone())));
+            let store = ReferenceStore::new(finds, Targets::none(), &storage, Prefix::root());
             let (store, key) = (Storage::from(store), Key::new("a/c/0").unwrap());
             let nothing = block_on(store.get_ranges(&key, &[], ReadVersion::Any, 10)).unwrap().unwrap();
             assert_eq!((nothing.size, nothing.bytes.len()), (Some(2), 0));
@@ -388,49 +401,18 @@ mod tests {
         }
     }
 
-    /// The keys `whole`, `range`, `far` and `gone` refer to objects.
-    #[derive(Debug)]
-    struct Several;
-
-    impl References for Several {
-        fn find<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Reference>>> {
-            let range = |location: &str| Reference::Range {
-                location: location.into(),
-                offset: 1,
-                len: 9,
-                check: None,
-            };
-            ready(Ok(Some(match key.as_str() {
-                "whole" => Reference::Object("data".into()),
-                "range" => range("data"),
-                "far" => range("https://user:secret@host/data"),
-                "denied" => range("s3://bucket/data?signature=secret"),
-                _ => range("nothing"),
-            })))
-        }
-
-        fn list<'a>(&'a self, list: List<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
-            ready(Op::List(list).unsupported())
-        }
-
-        fn list_dir<'a>(&'a self, list: ListDir<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
-            ready(Op::ListDir(list).unsupported())
-        }
-
-        fn version(&self) -> Option<Version> {
-            None
-        }
-
-        fn paths(&self) -> PathEncoding {
-            PathEncoding::Plain
-        }
-    }
-
     #[test]
     fn a_reference_that_dangles_says_where_to_and_why() {
         let memory = Storage::from(MemoryStore::new());
         block_on(memory.put(&Key::new("data").unwrap(), "abcd")).unwrap();
-        let store = Storage::from(ReferenceStore::new(Several, Targets::none(), &memory, Prefix::root()));
+        let finds = Finds(|key: &str| match key {
+            "whole" => Reference::Object("data".into()),
+            "range" => range("data", 1, 9, None),
+            "far" => range("https://user:secret@host/data", 1, 9, None),
+            "denied" => range("s3://bucket/data?signature=secret", 1, 9, None),
+            _ => range("nothing", 1, 9, None),
+        });
+        let store = Storage::from(ReferenceStore::new(finds, Targets::none(), &memory, Prefix::root()));
         let dangling = |key: &str, range: ByteRange| {
             let key = Key::new(key).unwrap();
             let e = block_on(store.get_ranges(&key, &[range], ReadVersion::Any, 99)).unwrap_err();
