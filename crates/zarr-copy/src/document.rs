@@ -107,44 +107,41 @@ fn says_the_same(one: &ArrayDocument, other: &ArrayDocument) -> bool {
         && one.codecs() == other.codecs()
         && one.storage_transformers().is_empty()
         && one.dimension_names() == other.dimension_names()
-        && alike(one.fill_value(), other.fill_value(), 0)
+        && one.fill_value().is_same(other.fill_value())
         && one.attributes() == other.attributes()
-        && alike(&additional(one).to_value(), &additional(other).to_value(), 0)
+        && additional(one).is_same(&additional(other))
 }
 
-/// Whether two values are equal beside the order of members and the spelling of numbers. Consolidated metadata in
-/// consolidated metadata does not count: some writers put empty one there.
-fn alike(one: &Value, other: &Value, depth: usize) -> bool {
-    match (one.as_object(), other.as_object(), one.elements(), other.elements()) {
-        (Some(one), Some(other), ..) => {
-            let sorted = |object: &Object| {
-                let members =
-                    object.members().map(|member| (member.name_lossy().into_owned(), member.value()));
-                let mut members: Vec<_> =
-                    members.filter(|(name, _)| depth == 0 || name != CONSOLIDATED).collect();
-                members.sort_by(|(a, _), (b, _)| a.cmp(b));
-                members
-            };
-            let (one, other) = (sorted(&one), sorted(&other));
-            let pairs = one.iter().zip(&other);
-            one.len() == other.len()
-                && pairs.into_iter().all(|(a, b)| a.0 == b.0 && alike(&a.1, &b.1, depth + 1))
+/// Returns a document without the empty consolidated metadata that some writers put into consolidated metadata.
+fn without_nested(text: &[u8]) -> Option<Object> {
+    let mut root = object(text)?;
+    let Some(mut all) = root.get(CONSOLIDATED).and_then(|all| all.as_object()) else { return Some(root) };
+    let Some(mut nodes) = all.get("metadata").and_then(|nodes| nodes.as_object()) else { return Some(root) };
+    let documents: Vec<_> =
+        nodes.members().map(|node| (node.name_lossy().into_owned(), node.value())).collect();
+    for (path, document) in documents {
+        let Some(mut document) = document.as_object() else { continue };
+        let nested = document.get(CONSOLIDATED).and_then(|all| all.get("metadata")?.as_object());
+        if nested.is_some_and(|nested| nested.members().next().is_none()) {
+            document.remove(CONSOLIDATED);
+            nodes.set(&path, document.to_value());
         }
-        (.., Some(one), Some(other)) => {
-            let (one, other): (Vec<Value>, Vec<Value>) = (one.collect(), other.collect());
-            one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| alike(a, b, depth + 1))
-        }
-        _ => one == other || one.as_f64().is_some_and(|number| other.as_f64() == Some(number)),
     }
+    all.set("metadata", nodes.to_value());
+    root.set(CONSOLIDATED, all.to_value());
+    Some(root)
+}
+
+fn object(text: &[u8]) -> Option<Object> {
+    parse_json(text, &Limits::unlimited(), &mut Ignore).ok()?.root.as_object()
 }
 
 /// Puts the consolidated metadata of the source at the root of a storage, if what is there says the same.
 pub(crate) async fn put_back(storage: &Storage, format: Format, text: &[u8]) -> CopyResult<()> {
     let key = Prefix::root().key(ConsolidatedForm::of(format).holder())?;
     let there = storage.get(&key, Limits::default().metadata_bytes).await?.unwrap_or_default();
-    let root = |text: &[u8]| Some(parse_json(text, &Limits::unlimited(), &mut Ignore).ok()?.root);
-    let is_alike = root(text).zip(root(&there)).is_some_and(|(one, other)| alike(&one, &other, 0));
-    if is_alike && *there != *text {
+    let both = without_nested(text).zip(without_nested(&there));
+    if both.is_some_and(|(one, other)| one.is_same(&other)) && *there != *text {
         let _ = storage.put_document(&key, text.to_vec(), PutMode::Replace).await?;
     }
     Ok(())
@@ -161,7 +158,7 @@ pub(crate) fn group(source: &GroupMeta, format: Format) -> CopyResult<GroupMeta>
     let additional: Vec<_> = source.document().into_iter().flat_map(GroupDocument::additional).collect();
     keep(&mut root, &source.attributes(), additional.into_iter());
     let own = source.document().map(|document| document.to_value());
-    if own.is_some_and(|own| alike(&own, &root.to_value(), 0)) {
+    if own.is_some_and(|own| own.is_same(&root.to_value())) {
         return Ok(source.clone());
     }
     let text = root.to_value().to_pretty();
@@ -195,17 +192,17 @@ pub(crate) async fn put(
     Ok(())
 }
 
-/// Whether two documents are equal, beside white space and the order of members. The first may have consolidated metadata as
+/// Whether two documents mean the same: beside white space, the order of members and the spelling of numbers. The first may have consolidated metadata as
 /// well.
 pub(crate) fn same(one: &[u8], other: &[u8], is_consolidated: bool) -> bool {
     let root = |text: &[u8]| {
-        let mut root = parse_json(text, &Limits::unlimited(), &mut Ignore).ok()?.root.as_object()?;
+        let mut root = object(text)?;
         if is_consolidated {
             root.remove(CONSOLIDATED);
         }
-        Some(root.to_value())
+        Some(root)
     };
-    root(one).zip(root(other)).is_some_and(|(one, other)| alike(&one, &other, 0))
+    root(one).zip(root(other)).is_some_and(|(one, other)| one.is_same(&other))
 }
 
 fn keep(root: &mut Object, attributes: &Object, additional: impl Iterator<Item = (String, Value)>) {
@@ -233,4 +230,20 @@ fn as_object(extension: &Extension) -> Extension {
     let configuration = extension.configuration();
     let plain = Extension::new(extension.name());
     if configuration.is_empty() { plain } else { plain.with_configuration(&configuration) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_the_same_by_their_exact_values() {
+        for (one, other, is_same) in [
+            (r#"{"a": 1, "b": 2}"#, r#"{"b":2.0,"a":1}"#, true),
+            (r#"{"fill_value": 9007199254740993}"#, r#"{"fill_value": 9007199254740992}"#, false),
+            (r#"{"attributes": {"consolidated_metadata": 1}}"#, r#"{"attributes": {}}"#, false),
+        ] {
+            assert_eq!(same(one.as_bytes(), other.as_bytes(), false), is_same, "{one} {other}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod choice;
 mod codecs;
 mod copy;
 mod destination;
+mod digest;
 mod document;
 mod draft;
 mod elements;

@@ -9,6 +9,7 @@ use zarr_array::meta::{DocumentName, Ignore, parse_json};
 use zarr_array::traits::{Key, Prefix, StoreResult};
 use zarr_array::{Limits, Storage};
 
+use crate::digest::{self, hex};
 use crate::plan::{CopyPlan, Kind};
 
 /// The name of the object. It begins with a period, so listings of nodes ignore it.
@@ -57,11 +58,7 @@ impl fmt::Write for Written<'_> {
 /// settings change the documents of the copy; the selected parts of arrays are added. Chunks do not count.
 pub(crate) fn text(source: &str, plan: &CopyPlan) -> String {
     let mut hash = Sha256::new();
-    let mut add = |text: &str| {
-        // The length separates the texts unambiguously.
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    };
+    let mut add = |text: &str| digest::add(&mut hash, text);
     add(source);
     let mut documents = |of: Vec<(DocumentName, Option<String>)>| {
         for (name, text) in of {
@@ -89,7 +86,6 @@ pub(crate) fn text(source: &str, plan: &CopyPlan) -> String {
     }
     let mut marker = Object::new();
     marker.set("copy_of", source);
-    let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    marker.set("digest", format!("sha256:{digest}"));
+    marker.set("digest", format!("sha256:{}", hex(&hash.finalize())));
     marker.to_value().to_pretty()
 }

@@ -15,6 +15,7 @@ use zarr_hierarchy::objects::{Moved, Transfer, TransferError};
 
 use self::nodes::{Nodes, is_document, is_valid, order};
 use self::pairs::{Pair, Place, pairs};
+use crate::digest::hex;
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
 use crate::marker;
 use crate::memory::Room;
@@ -411,7 +412,7 @@ async fn digest(storage: &Storage, key: &Key) -> CopyResult<Option<String>> {
 }
 
 fn md5(bytes: &[u8]) -> String {
-    Md5::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Md5::digest(bytes))
 }
 
 /// Returns the object at a key.

@@ -13,6 +13,7 @@ use zarr_store::MemoryStore;
 
 use crate::blocks::{Blocks, Parts};
 use crate::choice::Grids;
+use crate::digest::hex;
 use crate::elements;
 use crate::error::CopyResult;
 use crate::memory::Shares;
@@ -130,7 +131,7 @@ impl Twice {
             hash.update(name.as_str());
             hash.update(text.unwrap_or_default());
         }
-        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hex(&hash.finalize()[..8])
     }
 
     fn open(&self, copy: &Array) -> CopyResult<Array> {

@@ -13,6 +13,7 @@ use zarr_array::traits::{Key, Prefix, StoreError};
 use zarr_hierarchy::objects::{TransferError, listed};
 
 use crate::blocks::Blocks;
+use crate::digest::hex;
 use crate::error::{CopyError, CopyResult};
 use crate::memory::Room;
 use crate::objects::{self, Pair};
@@ -196,7 +197,7 @@ impl Unit {
 }
 
 fn name(hash: Sha256) -> String {
-    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize()[..16])
 }
 
 /// Groups items with their bytes, until a group has about `size` bytes.

@@ -11,6 +11,7 @@ use zarr_array::meta::{Ignore, parse_json};
 use zarr_array::traits::{Key, Prefix, StoreResult};
 use zarr_array::{Limits, Storage};
 
+use crate::digest::{add, hex};
 use crate::error::CopyResult;
 
 /// The name of the object. It begins with a period, so listings of nodes ignore it.
@@ -43,14 +44,11 @@ pub(crate) fn level0(marker: &[u8]) -> Option<String> {
 pub(crate) fn text(level0: &str, settings: impl IntoIterator<Item = String>) -> String {
     let mut hash = Sha256::new();
     for text in settings {
-        // The length separates the texts unambiguously.
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
+        add(&mut hash, &text);
     }
     let mut marker = Object::new();
     marker.set("pyramid_of", level0);
-    let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    marker.set("digest", format!("sha256:{digest}"));
+    marker.set("digest", format!("sha256:{}", hex(&hash.finalize())));
     marker.to_value().to_pretty()
 }
 
