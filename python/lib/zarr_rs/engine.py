@@ -138,8 +138,8 @@ class AsyncEngine:
         return type(self)(self._engine.with_metadata(metadata)._array)
 
 
-class HierarchyEngine:
-    """Makes the engines of the arrays of a store.
+class _Hierarchy:
+    """The arrays of a store.
 
     Parameters
     ----------
@@ -150,6 +150,18 @@ class HierarchyEngine:
     def __init__(self, store: Location) -> None:
         self._writable = not getattr(store, "read_only", False)
         self._store, self._path = resolve(store, mode="r+" if self._writable else "r")
+
+    def _array(self, path: str, metadata: ArrayMetadata, config: Any) -> Array:
+        _check(metadata)
+        below = "/".join(part for part in (self._path.strip("/"), path.strip("/")) if part)
+        array = Array(self._store, below or "/", writable=self._writable, config=config_of(config))
+        # An array that is not there is an error here, not at the first read.
+        _ = array._handle
+        return array
+
+
+class HierarchyEngine(_Hierarchy):
+    """Makes the engines of the arrays of a store, which is everything that `zarr_rs.open` takes."""
 
     def array_engine(self, path: str, metadata: ArrayMetadata, config: Any = None) -> Engine:
         """Returns the engine of the array at a path.
@@ -162,19 +174,11 @@ class HierarchyEngine:
         """
         return Engine(self._array(path, metadata, config))
 
-    def _array(self, path: str, metadata: ArrayMetadata, config: Any) -> Array:
-        _check(metadata)
-        below = "/".join(part for part in (self._path.strip("/"), path.strip("/")) if part)
-        array = Array(self._store, below or "/", writable=self._writable, config=config_of(config))
-        # An array that is not there is an error here, not at the first read.
-        _ = array._handle
-        return array
 
-
-class AsyncHierarchyEngine(HierarchyEngine):
+class AsyncHierarchyEngine(_Hierarchy):
     """As `HierarchyEngine`, for engines with coroutines."""
 
-    def array_engine(self, path: str, metadata: ArrayMetadata, config: Any = None) -> AsyncEngine:  # type: ignore[override]
+    def array_engine(self, path: str, metadata: ArrayMetadata, config: Any = None) -> AsyncEngine:
         """As `HierarchyEngine.array_engine`."""
         return AsyncEngine(self._array(path, metadata, config))
 
@@ -227,49 +231,55 @@ class EngineArray(zarr.Array[Any]):
         self.__dict__["_known"] = known
         return known[1]
 
-    def get_basic_selection(self, selection: Any = ..., **given: Any) -> Any:
-        return self._get("basic", selection, given)
+    def get_basic_selection(
+        self, selection: Any = ..., *, out: Any = None, prototype: Any = None, fields: Fields = None
+    ) -> Any:
+        return self._engine()._read("basic", selection, prototype=prototype, out=out, fields=fields)
 
-    def get_orthogonal_selection(self, selection: Any, **given: Any) -> Any:
-        return self._get("orthogonal", selection, given)
+    def get_orthogonal_selection(
+        self, selection: Any, *, out: Any = None, prototype: Any = None, fields: Fields = None
+    ) -> Any:
+        return self._engine()._read("orthogonal", selection, prototype=prototype, out=out, fields=fields)
 
-    def get_coordinate_selection(self, selection: Any, **given: Any) -> Any:
-        return self._get("coordinate", selection, given)
+    def get_coordinate_selection(
+        self, selection: Any, *, out: Any = None, prototype: Any = None, fields: Fields = None
+    ) -> Any:
+        return self._engine()._read("coordinate", selection, prototype=prototype, out=out, fields=fields)
 
-    def get_mask_selection(self, mask: Any, **given: Any) -> Any:
-        return self._get("mask", mask, given)
+    def get_mask_selection(
+        self, mask: Any, *, out: Any = None, prototype: Any = None, fields: Fields = None
+    ) -> Any:
+        return self._engine()._read("mask", mask, prototype=prototype, out=out, fields=fields)
 
-    def get_block_selection(self, selection: Any, **given: Any) -> Any:
-        return self._get("block", selection, given)
+    def get_block_selection(
+        self, selection: Any, *, out: Any = None, prototype: Any = None, fields: Fields = None
+    ) -> Any:
+        return self._engine()._read("block", selection, prototype=prototype, out=out, fields=fields)
 
-    def set_basic_selection(self, selection: Any, value: Any, **given: Any) -> None:
-        self._set("basic", selection, value, given)
+    def set_basic_selection(
+        self, selection: Any, value: Any, *, prototype: Any = None, fields: Fields = None
+    ) -> None:
+        self._engine()._write("basic", selection, value, prototype=prototype, fields=fields)
 
-    def set_orthogonal_selection(self, selection: Any, value: Any, **given: Any) -> None:
-        self._set("orthogonal", selection, value, given)
+    def set_orthogonal_selection(
+        self, selection: Any, value: Any, *, prototype: Any = None, fields: Fields = None
+    ) -> None:
+        self._engine()._write("orthogonal", selection, value, prototype=prototype, fields=fields)
 
-    def set_coordinate_selection(self, selection: Any, value: Any, **given: Any) -> None:
-        self._set("coordinate", selection, value, given)
+    def set_coordinate_selection(
+        self, selection: Any, value: Any, *, prototype: Any = None, fields: Fields = None
+    ) -> None:
+        self._engine()._write("coordinate", selection, value, prototype=prototype, fields=fields)
 
-    def set_mask_selection(self, mask: Any, value: Any, **given: Any) -> None:
-        self._set("mask", mask, value, given)
+    def set_mask_selection(
+        self, mask: Any, value: Any, *, prototype: Any = None, fields: Fields = None
+    ) -> None:
+        self._engine()._write("mask", mask, value, prototype=prototype, fields=fields)
 
-    def set_block_selection(self, selection: Any, value: Any, **given: Any) -> None:
-        self._set("block", selection, value, given)
-
-    def _get(self, kind: str, selection: Any, given: dict[str, Any]) -> Any:
-        return self._engine()._read(kind, selection, **_options(given, "out"))
-
-    def _set(self, kind: str, selection: Any, value: Any, given: dict[str, Any]) -> None:
-        self._engine()._write(kind, selection, value, **_options(given))
-
-
-def _options(given: dict[str, Any], *more: str) -> dict[str, Any]:
-    """Returns the options of a call, with `None` for those that are not given."""
-    options = dict.fromkeys(("prototype", "fields", *more))
-    if unknown := given.keys() - options.keys():
-        raise TypeError(f"got an unexpected keyword argument {min(unknown)!r}")
-    return options | given
+    def set_block_selection(
+        self, selection: Any, value: Any, *, prototype: Any = None, fields: Fields = None
+    ) -> None:
+        self._engine()._write("block", selection, value, prototype=prototype, fields=fields)
 
 
 def _check(metadata: ArrayMetadata) -> None:
