@@ -208,7 +208,10 @@ def main():
         server = Server(folder)
         url = f"http://127.0.0.1:{server.server_port}"
         make(folder / "web", 10_000, PAGE, f"{url}/web/data")
-        web = lambda chunks: (f"{url}/web", f"{url}/web/data", 0, chunks * PAGE, server)  # noqa: E731
+
+        def web(chunks):
+            return f"{url}/web", f"{url}/web/data", 0, chunks * PAGE, server
+
         table(
             "Over HTTP, 20 ms",
             [(f"open, {n} chunks of 4 KiB", KINDS, web(n)) for n in (1, 35)]
@@ -217,12 +220,11 @@ def main():
         )
         for count in (many, most):
             make(folder / str(count), count, SMALL, f"file://{folder}/{count}/data")
-            local = lambda n, count=count: (  # noqa: E731
-                f"{folder}/{count}", f"file://{folder}/{count}/data", 0, n * SMALL, None,
-            )
-            cases = [(f"open, {n} of {count:,} chunks", KINDS, local(n)) for n in (1, 10)]
+            place = f"{folder}/{count}", f"file://{folder}/{count}/data", 0
+            cases = [(f"open, {n} of {count:,} chunks", KINDS, (*place, n * SMALL)) for n in (1, 10)]
             if count == many:
-                cases.append((f"read all of {count:,} chunks", ["icechunk 2", "json", "parquet"], local(count)))
+                kinds = ["icechunk 2", "json", "parquet"]
+                cases.append((f"read all of {count:,} chunks", kinds, (*place, count * SMALL)))
             table(f"Local, {count:,} chunks of {4 * SMALL} bytes in one file", cases, 3 if count == most else 2)
 
 

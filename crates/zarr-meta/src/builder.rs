@@ -66,9 +66,8 @@ impl ArrayMeta {
         ArrayBuilder::new(shape.into(), data_type)
     }
 
-    /// Returns a builder for a new array like this one, in format 3: with its shape, chunks, shards, codecs, fill value,
-    /// names and attributes. Elements are of `data_type`, the [resolved](Self::resolve) data type of this array. The
-    /// attribute with the names of dimensions in format 2 becomes `dimension_names`.
+    /// Returns a builder for a new array like this one in format 3: with its shape, chunks, shards, codecs, fill value, names
+    /// (in format 2 an attribute) and attributes. Elements are of `data_type`, the [resolved](Self::resolve) type of this one.
     ///
     /// ```
     /// use zarr_meta::{ArrayMeta, DataType, codecs};

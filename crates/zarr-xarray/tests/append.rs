@@ -53,17 +53,17 @@ fn memory() -> Storage {
     storage
 }
 
-fn open(storage: &Storage) -> Dataset {
+pub(crate) fn open(storage: &Storage) -> Dataset {
     Dataset::open(Group::open(storage.clone(), "/", &standard()).unwrap()).unwrap()
 }
 
-fn from_documents(storage: &Storage) -> Dataset {
+pub(crate) fn from_documents(storage: &Storage) -> Dataset {
     let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
     Dataset::open(Group::open_with(storage.clone(), "/", &standard(), &options).unwrap()).unwrap()
 }
 
 /// All objects of a store.
-fn content(storage: &Storage) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn content(storage: &Storage) -> Vec<(String, Vec<u8>)> {
     let keys = block_on(storage.list(&Prefix::root(), None)).unwrap().entries;
     let get = |key| block_on(storage.get(key, u64::MAX)).unwrap().unwrap().to_vec();
     keys.iter().map(|entry| (entry.key.as_str().to_owned(), get(&entry.key))).collect()

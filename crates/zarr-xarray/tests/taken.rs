@@ -3,16 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_conformance::instruments::{Fault, Faulty};
-use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::zarr_array::traits::Prefix;
-use zarr_hierarchy::zarr_array::{NdVec, Storage, block_on, standard};
-use zarr_hierarchy::{GroupOptions, UseConsolidated};
+use zarr_hierarchy::zarr_array::{NdVec, Storage, standard};
 use zarr_store::MemoryStore;
 use zarr_xarray::blocking::Dataset;
 use zarr_xarray::{
     Calendar, Encoding, FromOptions, Labels, NewDataset, NewVariable, NumberType, Overlap, TimeUnit, Times,
     XarrayErrorKind,
 };
+
+use crate::append::{content, from_documents, open};
 
 const DAY: i64 = 86_400;
 
@@ -43,21 +42,6 @@ fn stored(new: NewDataset) -> Storage {
 
 fn year(range: std::ops::Range<i64>) -> Storage {
     stored(days(range, 0.5, "days since 1970-01-01"))
-}
-
-fn open(storage: &Storage) -> Dataset {
-    Dataset::open(Group::open(storage.clone(), "/", &standard()).unwrap()).unwrap()
-}
-
-fn from_documents(storage: &Storage) -> Dataset {
-    let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
-    Dataset::open(Group::open_with(storage.clone(), "/", &standard(), &options).unwrap()).unwrap()
-}
-
-fn content(storage: &Storage) -> Vec<(String, Vec<u8>)> {
-    let keys = block_on(storage.list(&Prefix::root(), None)).unwrap().entries;
-    let get = |key| block_on(storage.get(key, u64::MAX)).unwrap().unwrap().to_vec();
-    keys.iter().map(|entry| (entry.key.as_str().to_owned(), get(&entry.key))).collect()
 }
 
 fn check(dataset: &Dataset, days: &[i64]) {
