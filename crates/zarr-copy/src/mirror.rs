@@ -314,15 +314,22 @@ impl Mirror {
             let document = if is_document { of_source().await.map_err(CopyError::of_source)? } else { None };
             return Ok((Is::New, document));
         };
+        let mut read = None;
         if !is_document {
             if size(&self.there, there).await? != bytes {
                 return Ok((Is::Changed, None));
             }
-            if self.by_size || self.is_known_equal(source, there).await? {
+            let is_equal = self.by_size || self.is_known_equal(source, there, &mut read).await?;
+            if is_equal {
                 return Ok((Is::Unchanged, None));
             }
         }
-        let of_source = async { of_source().await.map_err(CopyError::of_source) };
+        let of_source = async {
+            match read {
+                Some(bytes) => Ok(Some(bytes)),
+                None => of_source().await.map_err(CopyError::of_source),
+            }
+        };
         let (one, other) = future::try_join(of_source, get(&self.there.storage, &there.key, limit)).await?;
         let is = if one == other { Is::Unchanged } else { Is::Changed };
         if is_document && is == Is::Changed && !self.is_forced {
@@ -341,14 +348,21 @@ impl Mirror {
     }
 
     /// Whether the ETag of the destination is the MD5 of the object of the source: then its bytes need not be read. A service
-    /// has such a tag for what was put by one request without a key of the user. Another tag says nothing.
-    async fn is_known_equal(&self, source: &Listed, there: &Listed) -> CopyResult<bool> {
+    /// has such a tag for what was put by one request without a key of the user. Another tag says nothing. The bytes of the
+    /// source are left in `read` if they were needed.
+    async fn is_known_equal(
+        &self,
+        source: &Listed,
+        there: &Listed,
+        read: &mut Option<Bytes>,
+    ) -> CopyResult<bool> {
         let Some(tag) = digest(&self.there.storage, &there.key).await? else { return Ok(false) };
         let of_source = async {
-            match digest(&self.source.storage, &source.key).await? {
-                Some(own) => Ok(Some(own)),
-                None => Ok(get(&self.source.storage, &source.key, LARGEST).await?.map(|bytes| md5(&bytes))),
+            if let Some(own) = digest(&self.source.storage, &source.key).await? {
+                return Ok(Some(own));
             }
+            *read = get(&self.source.storage, &source.key, LARGEST).await?;
+            Ok(read.as_deref().map(md5))
         };
         Ok(of_source.await.map_err(CopyError::of_source)? == Some(tag))
     }
