@@ -5,6 +5,7 @@
 
 mod from;
 mod holders;
+mod labels;
 mod pair;
 mod parts;
 
@@ -21,6 +22,7 @@ use crate::new_dataset::NewDataset;
 use crate::part::Part;
 pub use from::{FromOptions, Overlap, Taken};
 use holders::{Holders, Stale};
+use labels::{check_labels, labels_of};
 use parts::Parts;
 
 /// Whether other writers append to a dataset at the same time.
@@ -67,6 +69,8 @@ impl Dataset {
     /// An encoding that `more` gives must be the stored one, and what it does not set is as stored. So one function can make
     /// the first day, for [`create`](Self::create), and each later one.
     ///
+    /// The labels of an index in order must come after the stored ones, so a day that is appended twice is an error.
+    ///
     /// Other variables of `more` are overwritten; an index must be equal to the stored one. Attributes of `more` replace
     /// those of the group, if there are any. Attributes of variables stay.
     ///
@@ -87,20 +91,25 @@ impl Dataset {
     ///
     /// # Errors
     /// [`Invalid`](crate::XarrayErrorKind::Invalid) for variables that are missing or new, for other dimensions, lengths,
-    /// types or encodings, and after a selection; [`OutOfRange`](crate::XarrayErrorKind::OutOfRange) for an element that
+    /// types or encodings, for labels that do not follow the stored ones, and after a selection; [`OutOfRange`](crate::XarrayErrorKind::OutOfRange) for an element that
     /// the stored type or the stored units do not have. Then nothing is written.
     /// [`Access`](crate::XarrayErrorKind::Access) if another writer has changed the arrays, and for errors of the store.
     pub async fn append(&mut self, dimension: &str, more: NewDataset) -> XarrayResult<()> {
         self.append_with(dimension, more, Append::default()).await
     }
 
-    /// As [`append`](Self::append); `how` says whether other writers append at the same time.
+    /// As [`append`](Self::append); `how` says whether other writers append at the same time. Then the labels may be in any
+    /// order, but none of them may be in the index that this handle has read.
     ///
     /// # Errors
     /// As [`append`](Self::append). With [`Append::Shared`] also [`Invalid`](crate::XarrayErrorKind::Invalid) without
     /// consolidated metadata, and [`Access`](crate::XarrayErrorKind::Access) if an earlier append does not end.
     pub async fn append_with(&mut self, dimension: &str, more: NewDataset, how: Append) -> XarrayResult<()> {
+        let labels = labels_of(&more, dimension);
         let parts = Parts::encode(self, dimension, more).await?;
+        if let Some(labels) = labels {
+            check_labels(self, dimension, &labels, how).await?;
+        }
         let attributes = parts.attributes.clone();
         let mut holders = Holders::above(&self.shared.group)?;
         if how.is_shared() {

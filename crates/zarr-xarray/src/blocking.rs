@@ -47,6 +47,11 @@ pub struct Dataset(crate::Dataset);
 impl Dataset {
     dataset_methods!();
 
+    /// The group of the dataset.
+    pub fn group(&self) -> Group {
+        self.0.group().clone().into()
+    }
+
     /// Opens a group as a dataset. Reads no chunk.
     ///
     /// # Errors

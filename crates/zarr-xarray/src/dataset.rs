@@ -47,6 +47,11 @@ pub struct Dataset {
 impl Dataset {
     dataset_methods!();
 
+    /// The group of the dataset.
+    pub fn group(&self) -> &Group {
+        &self.shared.group
+    }
+
     /// Opens a group as a dataset. Reads no chunk.
     ///
     /// Costs the requests of [`Group::children`]: none with consolidated metadata.

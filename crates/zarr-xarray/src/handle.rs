@@ -4,11 +4,6 @@
 /// block must define `inner`, which borrows the async handle, and `with`, which derives another handle.
 macro_rules! dataset_methods {
     () => {
-        /// The group of the dataset.
-        pub fn group(&self) -> &zarr_hierarchy::Group {
-            &self.inner().shared.group
-        }
-
         /// The length of each dimension, after selections.
         pub fn dimensions(&self) -> BTreeMap<String, u64> {
             self.inner().view.lengths(&self.inner().shared.dimensions)

@@ -295,6 +295,45 @@ fn an_encoding_that_differs_from_the_stored_one_is_refused_by_name() {
     assert_eq!(content(&storage), before);
 }
 
+/// The labels of an index that is in order must go on. With other writers none may be there already.
+#[test]
+fn labels_that_are_stored_already_are_refused() {
+    let cases = [
+        (
+            Append::Alone,
+            [2, 4],
+            Some("begin with 1970-01-03, which does not come after the last stored one, 1970-01-03"),
+        ),
+        (Append::Alone, [0, 1], Some("begin with 1970-01-01")),
+        (Append::Alone, [3, 4], None),
+        (Append::Alone, [7, 8], None),
+        (Append::Shared, [2, 4], Some("the new label 1970-01-03 is stored already")),
+        (Append::Shared, [7, 8], None),
+    ];
+    for (how, [from, to], message) in cases {
+        let storage = memory();
+        let before = content(&storage);
+        let appended = open(&storage).append_with("time", days(from, to), how);
+        match (appended, message) {
+            (Ok(()), None) => {}
+            (Err(error), Some(message)) => {
+                assert_eq!((error.kind(), error.variable()), (XarrayErrorKind::Invalid, Some("time")));
+                assert!(error.to_string().contains(message), "{error}");
+                assert_eq!(content(&storage), before, "{how:?} {from}");
+            }
+            (appended, message) => panic!("{how:?} {from}: {appended:?}, expected {message:?}"),
+        }
+    }
+    // Other writers may be faster, so the order is theirs.
+    let storage = memory();
+    open(&storage).append_with("time", days(7, 8), Append::Shared).unwrap();
+    open(&storage).append_with("time", days(5, 6), Append::Shared).unwrap();
+    check(&open(&storage), &[0, 1, 2, 7, 5]);
+    // An index without order may get any label.
+    open(&storage).append("time", days(4, 5)).unwrap();
+    check(&open(&storage), &[0, 1, 2, 7, 5, 4]);
+}
+
 #[test]
 fn an_append_with_an_old_handle_writes_nothing() {
     let storage = memory();

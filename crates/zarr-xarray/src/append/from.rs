@@ -7,6 +7,7 @@ use zarr_array::{Array, ArrayErrorKind, ConsolidatedPolicy};
 
 use super::Append;
 use super::holders::Holders;
+use super::labels::{not_after, not_last};
 use super::pair::{Pair, signed};
 use super::parts::{Parts, check_whole, is_missing, is_new};
 use crate::dataset::Dataset;
@@ -318,27 +319,19 @@ impl Dataset {
         if overlap == 0 {
             return Ok((start, 0));
         }
-        let shown = |text: Option<String>| text.unwrap_or_default();
-        let [first, last] = [shown(new.text(0)), shown(own.text(own.len().saturating_sub(1)))];
         match options.overlap {
-            Overlap::Fail => Err(XarrayError::invalid(format!(
-                "the new labels begin with {first}, which does not come after the last stored one, {last}"
-            ))
-            .with_variable(dimension)),
+            Overlap::Fail => Err(not_after(&own, &new).with_variable(dimension)),
             Overlap::Skip => Ok((start, overlap as u64)),
             Overlap::Replace => {
-                let own = own.pick(&Picked::Steps {
+                let last = own.pick(&Picked::Steps {
                     start: start.saturating_sub(overlap as u64),
                     count: overlap as u64,
                     step: 1,
                 });
                 let head = new.pick(&Picked::Steps { start: 0, count: overlap as u64, step: 1 });
-                match own.run_of(&head) {
-                    Some(0) if own.len() == overlap => Ok((start - overlap as u64, 0)),
-                    _ => Err(XarrayError::invalid(format!(
-                        "the labels from {first} on are not the last stored ones, up to {last}"
-                    ))
-                    .with_variable(dimension)),
+                match last.run_of(&head) {
+                    Some(0) if last.len() == overlap => Ok((start - overlap as u64, 0)),
+                    _ => Err(not_last(&own, &new).with_variable(dimension)),
                 }
             }
         }
