@@ -24,6 +24,8 @@ struct Description {
     command: Vec<String>,
     #[serde(default)]
     serve: bool,
+    /// The oldest Python for which there are its packages.
+    python: Option<String>,
     install: Install,
 }
 
@@ -80,6 +82,15 @@ impl Source {
             Install::Npm(_) if !is_there("node") || !is_there("npm") => Some("node, with npm"),
             _ => None,
         }
+    }
+
+    /// Returns the Python that the peer needs, if that of this machine is older.
+    pub(super) fn needs(&self) -> Option<String> {
+        let oldest = self.description.python.as_deref()?;
+        let tuple = oldest.replace('.', ", ");
+        let is_newer = format!("import sys; sys.exit(sys.version_info < ({tuple}))");
+        (!answers(Command::new("python3").args(["-c", &is_newer])))
+            .then(|| format!("Python {oldest} or newer"))
     }
 
     /// Returns what is built or installed, for a person.
