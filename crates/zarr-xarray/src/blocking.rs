@@ -23,10 +23,19 @@ use crate::flags::Flags;
 use crate::handle::{dataset_methods, variable_methods};
 use crate::index::Index;
 use crate::labels::Labels;
+use crate::multiscale::Multiscale;
 use crate::new_dataset::NewDataset;
 use crate::positions::Picked;
 use crate::positions::Positions;
 use crate::times::{Spans, Times};
+
+/// Reads what a group says about the levels of an image or a grid; `None` if it says nothing.
+///
+/// # Errors
+/// As [`Multiscale::open`].
+pub fn multiscale(group: &Group) -> XarrayResult<Option<Multiscale>> {
+    block_on(Multiscale::open(&group.clone().into_async()))
+}
 
 /// A group of Zarr as a dataset: variables with named dimensions, coordinates and decoded elements.
 ///

@@ -31,6 +31,7 @@ mod iso;
 pub mod kernel;
 mod label;
 mod labels;
+mod multiscale;
 mod new_dataset;
 mod new_variable;
 mod number;
@@ -72,6 +73,9 @@ pub use index::{Index, IndexValues, LabelPositions, Method};
 pub use interval::{Interval, Precision};
 pub use label::Label;
 pub use labels::Labels;
+pub use multiscale::{
+    AxisKind, Channel, LabelColor, Multiscale, MultiscaleAxis, MultiscaleFormat, MultiscaleLevel,
+};
 pub use new_dataset::NewDataset;
 pub use new_variable::{Encoding, NewVariable};
 pub use number::{NumberType, Scalar};

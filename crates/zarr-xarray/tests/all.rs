@@ -10,6 +10,7 @@ mod handles;
 mod index;
 mod kernels;
 mod modes;
+mod multiscale;
 mod plan;
 mod profiles;
 mod race;
