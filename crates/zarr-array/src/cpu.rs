@@ -1,4 +1,4 @@
-//! The threads for decoding and encoding: a pool of the caller, or one that the storage keeps.
+//! The threads for decoding and encoding: a pool of the caller, or that of the process.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,7 +15,8 @@ use crate::error::ArrayResult;
 
 /// The threads that decode and encode chunks. Cheap to clone.
 ///
-/// By default an array uses the pool of its [`Storage`], with as many threads as the machine has.
+/// By default all arrays of a process share one pool, with as many threads as the machine has cores for the process. Its
+/// threads start when they are first needed, and stay.
 /// [`use_for`](Self::use_for) sets the pool of a storage, [`Array::with_cpu`](crate::Array::with_cpu) that of one handle.
 #[derive(Clone, Debug)]
 #[doc(alias("parallel", "concurrency", "threads"))]
@@ -101,14 +102,23 @@ impl Cpu {
         storage.shared::<Chosen>().0.set(self).is_ok()
     }
 
-    /// Returns the pool that all users of this storage share.
+    /// Returns the pool that all users of this storage share: the one that was set, or that of the process.
     pub(crate) fn of(storage: &Storage) -> Self {
-        storage.shared::<Chosen>().0.get_or_init(Self::of_machine).clone()
+        storage.shared::<Chosen>().0.get_or_init(Self::of_process).clone()
     }
 
-    /// A thread for each core. There are no threads in a browser.
-    fn of_machine() -> Self {
-        if cfg!(target_family = "wasm") { Self::inline() } else { Pool::default().into() }
+    /// Returns the pool of the process, with a thread for each core. There are no threads in a browser.
+    fn of_process() -> Self {
+        if cfg!(target_family = "wasm") {
+            return Self::inline();
+        }
+        let mut shared = unpoisoned(OF_PROCESS.lock());
+        let process = std::process::id();
+        match &*shared {
+            Some((of, cpu)) if *of == process => cpu.clone(),
+            // A forked process has the memory of the pool, and none of its threads.
+            _ => shared.insert((process, Pool::default().into())).1.clone(),
+        }
     }
 
     pub(crate) fn pool(&self) -> Option<&Arc<dyn Spawn>> {
@@ -130,6 +140,9 @@ pub async fn on_threads<R: Send + Sync + 'static>(
     let pool = Cpu::of(storage).pool().cloned();
     Ok(zarr_engine::run::on_threads(storage, pool, count, work).await?)
 }
+
+/// The pool of this process, and the number of the process, once it is needed.
+static OF_PROCESS: Mutex<Option<(u32, Cpu)>> = Mutex::new(None);
 
 /// The pool of a storage, once one is set or needed.
 #[derive(Default)]
@@ -299,6 +312,17 @@ mod tests {
         assert_eq!((run(100), pool.width()), (1, 1));
         assert!(cpu.resize(3) && !cpu.resize(0) && !Cpu::inline().resize(1));
         assert!(run(100) <= 3);
+    }
+
+    #[test]
+    fn storages_share_the_pool_of_the_process_unless_one_is_set() {
+        let cpu = || Cpu::of(&Storage::from(zarr_store::MemoryStore::new()));
+        let first = cpu();
+        assert_eq!(first.width(), thread::available_parallelism().unwrap().get());
+        assert!((0..40).all(|_| Arc::ptr_eq(cpu().pool().unwrap(), first.pool().unwrap())));
+        let storage = Storage::from(zarr_store::MemoryStore::new());
+        assert!(Cpu::threads(3).use_for(&storage));
+        assert_eq!(Cpu::of(&storage).width(), 3);
     }
 
     #[test]
