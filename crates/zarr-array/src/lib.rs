@@ -68,16 +68,19 @@ pub use values::{NdVec, Position};
 pub use zarr_strided::PlainPod;
 pub use zarr_strided::{Plain, View, ViewMut};
 
-/// Returns a registry of all extensions of this crate: the core, the registered chunk grids, the data types of
-/// zarr-meta and the standard codecs.
+/// Returns the registry of all extensions of this crate: the core, the registered chunk grids, the data types of
+/// zarr-meta and the standard codecs. It is made once, so a call costs no more than a clone.
 #[cfg(any(feature = "standard", feature = "pure-decode"))]
 pub fn standard() -> Registry {
-    let registry = Registry::core()
-        .overriding(zarr_meta::GRIDS)
-        .overriding(zarr_meta::DATA_TYPES)
-        .overriding(zarr_codecs_core::CODECS)
-        .overriding(&[zarr_codec_sharding::ENTRY]);
-    #[cfg(feature = "zfp")]
-    let registry = registry.overriding(zarr_codec_zfp::CODECS);
-    registry
+    static STANDARD: std::sync::LazyLock<Registry> = std::sync::LazyLock::new(|| {
+        let registry = Registry::core()
+            .overriding(zarr_meta::GRIDS)
+            .overriding(zarr_meta::DATA_TYPES)
+            .overriding(zarr_codecs_core::CODECS)
+            .overriding(&[zarr_codec_sharding::ENTRY]);
+        #[cfg(feature = "zfp")]
+        let registry = registry.overriding(zarr_codec_zfp::CODECS);
+        registry
+    });
+    STANDARD.clone()
 }
