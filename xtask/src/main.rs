@@ -33,6 +33,7 @@ mod tidy;
 mod version;
 mod versions;
 mod wasm;
+mod works;
 mod workspace;
 
 use std::process::ExitCode;
@@ -73,6 +74,8 @@ enum Task {
     Selections(selections::Args),
     /// Compare our contender with its rivals in the benchmark harness; measure scaling; make a page of results
     Bench(bench::Args),
+    /// Count the instructions of small works, and compare them with those that are recorded (needs valgrind)
+    Works(works::Args),
     /// Install the services for tests of network stores
     Services(services::Args),
     /// Fuzz the readers of stored bytes
@@ -125,6 +128,7 @@ fn run(task: Task) -> anyhow::Result<()> {
         Task::Datasets => datasets::run(),
         Task::Selections(args) => selections::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Works(args) => works::run(&args),
         Task::Services(args) => services::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Crash(args) => crash::run("conformance-crash", Some("kill"), &args),

@@ -6,7 +6,7 @@ use crate::command::{cargo, run as start};
 use crate::cost::{Cost, Meter};
 use crate::{
     asan, book, build, conformance, crash, datasets, documentation, examples, features, fixtures, fuzz,
-    oldest, packages, release, selections, semver, services, suite, tidy, versions, wasm,
+    oldest, packages, release, selections, semver, services, suite, tidy, versions, wasm, works,
 };
 
 /// The selection of steps.
@@ -99,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 21] = [
+const NIGHTLY: [Step; 22] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -152,6 +152,9 @@ const NIGHTLY: [Step; 21] = [
     step("semver", 1500, "the public API of the traits breaks no promise of its version", semver::check),
     step("pages", 300, "the documentation of programs has no warning", documentation::pages),
     step("book", 200, "the guide builds as a book", book::run),
+    step("works", 400, "small calls need no more instructions than before", || {
+        works::run(&works::Args::default())
+    }),
     step("node", 200, "arrays and groups work in Node without threads, clock and files", wasm::run),
     step(
         "peers",
