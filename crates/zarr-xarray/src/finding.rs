@@ -40,7 +40,7 @@ zarr_meta::codes! {
     PackedType "XV016" Error "data type that is not packed"
         "CF 8.1 packs into integers of 8 to 32 bits. Other programs may ignore the factors.";
     GeozarrForm "XV017" Error "registered convention in another form"
-        "An entry of zarr_conventions has a uuid, and the members of the convention are there with the right lengths.";
+        "An entry of zarr_conventions has a uuid, a schema_url or a spec_url, perhaps name and description, and no other members. The first of the three identifies the convention. Attributes of a convention are declared there, and have its form.";
     GridMapping "XV018" Warning "grid mapping that says little"
         "A grid mapping has grid_mapping_name or crs_wkt, and agrees with proj:wkt2 of the group.";
     Unaligned "XV019" Error "group that does not fit its parents"
@@ -86,6 +86,8 @@ zarr_meta::codes! {
         "A plate names rows, columns and wells. The path of a well is its row and its column, and is a group with the member well.";
     OmeWell "XV039" Error "well"
         "A well lists its images by paths of letters and digits. If the plate has several acquisitions, each image names one.";
+    MultiscalesLayout "XV040" Error "layout of levels"
+        "The convention multiscales of GeoZarr lists levels in layout: each has an asset, the path of an array or a group below, and with derived_from also a transform, whose lists have a number for each dimension.";
 
     MissingTimes "XV101" Warning "missing times in a model calendar"
         "Missing times stay missing. xarray decodes them to the reference date of the units, or fails if they are integers.";

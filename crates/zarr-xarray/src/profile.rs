@@ -4,7 +4,9 @@ mod array;
 mod geozarr;
 mod group;
 mod ome;
+mod registered;
 mod roles;
+mod rules;
 mod values;
 
 use std::collections::BTreeMap;
@@ -27,9 +29,9 @@ pub enum Profile {
     Cf,
     /// NZ-1.0, the structure that CF needs in Zarr format 3.
     Nz,
-    /// GeoZarr: the conventions `proj` and `spatial`.
+    /// GeoZarr: the registered conventions `multiscales`, `spatial`, `proj`, and with them `uom` and `license`.
     Geozarr,
-    /// OME-Zarr 0.4 and 0.5: images, labels, plates and wells.
+    /// OME-Zarr 0.4, 0.5 and 0.6: images, labels, plates, wells and scenes.
     Ome,
 }
 
@@ -114,7 +116,7 @@ impl Hierarchy {
         group::root(self, &groups, report);
         for group in &groups {
             group::check(group, &known, report);
-            geozarr::check(group, report);
+            geozarr::check(self, group, report);
             for array in &group.arrays {
                 array::check(group, array, report);
                 roles::check(self, group, array, report);

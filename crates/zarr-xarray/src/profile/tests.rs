@@ -5,6 +5,8 @@ use zarr_meta::{GroupMeta, Ignore, Limits};
 
 use super::*;
 
+mod documents;
+
 /// Makes a hierarchy from documents of format 3: paths, and for arrays their members.
 fn hierarchy(nodes: &Value) -> Hierarchy {
     let one = |(path, members): (&String, &Value)| {
