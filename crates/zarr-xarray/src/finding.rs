@@ -71,23 +71,27 @@ zarr_meta::codes! {
     NetcdfNames "XV031" Warning "dimension names of netCDF-C"
         "The dimension names are from _nczarr_array, which netCDF-C writes. xarray knows only an older form, and does not open such a dataset.";
     OmeVersion "XV032" Error "version of OME-Zarr"
-        "OME-Zarr 0.5 has version 0.5 in the attribute ome of format 3; 0.4 has version 0.4 in its members, in format 2. All groups have the same.";
+        "OME-Zarr 0.5 and 0.6 have their version in the attribute ome of format 3; 0.4 should have version 0.4 in its members, in format 2. All groups have the same.";
     OmeAxes "XV033" Error "axes of an image"
         "An image has two to five axes with different names: perhaps time, perhaps a channel or another type, then two or three of space.";
     OmeDatasets "XV034" Error "datasets of an image"
         "Each dataset names an array with the axes of the image, from the largest to the smallest. In 0.5 the dimension names are those of the axes.";
     OmeTransformations "XV035" Error "transformations of a dataset"
-        "coordinateTransformations is one scale, perhaps with a translation behind it, with a number for each axis.";
+        "coordinateTransformations is one scale, perhaps with a translation behind it, with a number for each axis. In 0.6 it is one scale, identity, or sequence of scale and translation, from the path of the dataset into the same coordinate system for all datasets; transformations of the image link this system to others.";
     OmeOmero "XV036" Error "channels of an image"
         "omero lists the channels, each with a color of six hexadecimal digits and a window of min, max, start and end.";
     OmeLabels "XV037" Error "labels of an image"
-        "The group labels lists its images, which have integers and as many resolutions as their image. A color has a label-value and four numbers from 0 to 255.";
+        "The group labels lists its images, which have integers and as many resolutions as their image. Colors and properties are not empty; each has a label-value, and a color four numbers from 0 to 255.";
     OmePlate "XV038" Error "plate"
         "A plate names rows, columns and wells. The path of a well is its row and its column, and is a group with the member well.";
     OmeWell "XV039" Error "well"
-        "A well lists its images by paths of letters and digits. If the plate has several acquisitions, each image names one.";
+        "A well lists its images by paths of letters and digits, in 0.6 also of hyphens, underscores and periods. If the plate has several acquisitions, each image names one.";
     MultiscalesLayout "XV040" Error "layout of levels"
         "The convention multiscales of GeoZarr lists levels in layout: each has an asset, the path of an array or a group below, and with derived_from also a transform, whose lists have a number for each dimension.";
+    OmeSystems "XV041" Error "coordinate systems of an image"
+        "In OME-Zarr 0.6 an image has coordinate systems with different names, and each has the axes of an image.";
+    OmeScene "XV042" Error "scene"
+        "A scene of OME-Zarr 0.6 has transformations between named coordinate systems, its own or those of images below it, which they link to each other.";
 
     MissingTimes "XV101" Warning "missing times in a model calendar"
         "Missing times stay missing. xarray decodes them to the reference date of the units, or fails if they are integers.";

@@ -60,6 +60,18 @@ fn levels_are_made_and_named() {
 }
 
 #[test]
+fn groups_that_are_written_follow_their_conventions() {
+    for (options, conventions) in [("--ome-version 0.6", "ome"), ("--metadata multiscales", "geozarr")] {
+        let folder = Folder::new();
+        image(&folder);
+        pyramid(&folder, &format!("a.zarr --levels 2 {options}")).ok();
+        let arguments = ["validate", "--json", "--conventions", conventions, "a.zarr"];
+        let report = zarr_in(folder.path(), arguments).ok().json().to_string();
+        assert!(!report.contains("XV"), "{options}: {report}");
+    }
+}
+
+#[test]
 fn options_change_the_levels() {
     let folder = Folder::new();
     image(&folder);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Array, Cf, Geozarr, Group, Hierarchy, LABELLED, Nz, Report, Xarray, above, text};
+use super::registered::is_multiscales;
+use super::{Array, Cf, Geozarr, Group, Hierarchy, LABELLED, Nz, Profile, Report, Xarray, above, text};
 use crate::finding::FindingCode;
 
 /// The length of each dimension, by the path of its group.
@@ -20,8 +21,11 @@ pub(super) fn root(hierarchy: &Hierarchy, groups: &[Group<'_>], report: &mut Rep
 
 /// The checks of a group. `known` has the lengths of the dimensions of all groups.
 pub(super) fn check(group: &Group<'_>, known: &Lengths<'_>, report: &mut Report<'_>) {
+    // Arrays can be the levels of a layout, which are no dataset.
+    let has_levels = is_multiscales(&group.attributes);
+    let of_dataset: &[Profile] = if has_levels { &[Xarray, Cf, Nz] } else { LABELLED };
     match group.lengths() {
-        Err(error) => report.error(LABELLED, group.path, FindingCode::TwoLengths, format!("{error:#}")),
+        Err(error) => report.error(of_dataset, group.path, FindingCode::TwoLengths, format!("{error:#}")),
         Ok(own) => {
             let is_scalar = |array: &&Array<'_>| array.dimensions.is_ok() && array.names().is_empty();
             for scalar in group.arrays.iter().filter(is_scalar).filter(|scalar| own.contains_key(scalar.name))

@@ -1,25 +1,45 @@
-//! The checks of OME-Zarr 0.4 and 0.5.
+//! The checks of OME-Zarr 0.4, 0.5 and 0.6.
 //!
-//! Specification: [OME-Zarr](https://ngff.openmicroscopy.org/0.5/). In 0.5 all metadata is in the attribute `ome` of
-//! format 3, in 0.4 in the attributes of format 2.
+//! Specification: [OME-Zarr](https://ngff.openmicroscopy.org/specifications/index.html). Since 0.5 all metadata is in the
+//! attribute `ome` of format 3, in 0.4 in the attributes of format 2. In 0.6 axes belong to coordinate systems.
 
+mod axes;
 mod image;
 mod labels;
+mod level;
 mod plate;
+mod scene;
+mod systems;
+mod transformation;
 
-use zarr_meta::json::{Object, Value};
-use zarr_meta::{Format, NodeMeta};
+use zarr_meta::json::Object;
+use zarr_meta::{Format, NodeMeta, Severity};
 
+use super::registered::is_multiscales;
 use super::{Hierarchy, Ome, Report, text};
-use crate::attribute::number;
 use crate::finding::FindingCode;
 
 /// The members that make a group one of OME-Zarr.
 const MEMBERS: [&str; 6] = ["multiscales", "omero", "labels", "image-label", "plate", "well"];
 
 /// The versions that are checked.
-const V04: &str = "0.4";
-const V05: &str = "0.5";
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Version {
+    V04,
+    V05,
+    V06,
+}
+
+impl Version {
+    /// The texts of the version. 0.6 is the same as its last draft.
+    const fn texts(self) -> &'static [&'static str] {
+        match self {
+            Self::V04 => &["0.4"],
+            Self::V05 => &["0.5"],
+            Self::V06 => &["0.6", "0.6rc0"],
+        }
+    }
+}
 
 /// A group with metadata of OME-Zarr.
 struct OmeGroup<'a> {
@@ -27,8 +47,9 @@ struct OmeGroup<'a> {
     path: &'a str,
     /// The metadata.
     members: Object,
-    /// Whether the metadata is that of 0.5.
-    is_v05: bool,
+    /// The version whose rules hold.
+    version: Version,
+    is_v3: bool,
 }
 
 pub(super) fn check(hierarchy: &Hierarchy, report: &mut Report<'_>) {
@@ -42,6 +63,7 @@ pub(super) fn check(hierarchy: &Hierarchy, report: &mut Report<'_>) {
         image::check(group, report);
         labels::check(group, report);
         plate::check(group, report);
+        scene::check(group, report);
     }
 }
 
@@ -53,28 +75,39 @@ fn groups(hierarchy: &Hierarchy) -> impl Iterator<Item = OmeGroup<'_>> {
 fn versions(groups: &[OmeGroup<'_>], report: &mut Report<'_>) {
     let mut first: Option<String> = None;
     for group in groups {
-        let found = group.version();
+        let wrong = |report: &mut Report<'_>, message: String| {
+            group.error(report, FindingCode::OmeVersion, message);
+        };
+        if group.version == Version::V04 && group.is_v3 {
+            wrong(
+                report,
+                "the metadata is outside of the attribute ome, as in 0.4, which is for format 2".to_owned(),
+            );
+        }
         // Writers leave it out of the list of labels, and 0.4 has no place for it there.
         let is_list = group.members.contains("labels");
-        let Some(version) = found else {
+        let Some(version) = group.version_text() else {
             let message = "the version of OME-Zarr is absent";
-            match (is_list, group.is_v05) {
-                (true, true) => report.warning(&[Ome], group.path, FindingCode::OmeVersion, message),
-                (true, false) => {}
-                (false, _) => report.error(&[Ome], group.path, FindingCode::OmeVersion, message),
+            match (is_list, group.version) {
+                (true, Version::V04) => {}
+                (true, _) | (false, Version::V04) => group.warning(report, FindingCode::OmeVersion, message),
+                (false, _) => wrong(report, message.to_owned()),
             }
             continue;
         };
-        let wanted = if group.is_v05 { V05 } else { V04 };
-        if version != wanted {
-            let place = if group.is_v05 { "the attribute ome" } else { "attributes outside of ome" };
-            let message = format!("the version is {version:?}, and {place} is that of {wanted}");
-            report.error(&[Ome], group.path, FindingCode::OmeVersion, message);
+        let is_outside = group.version == Version::V04;
+        let is_known = |of: Version| (of == Version::V04) == is_outside && of.texts().contains(&&*version);
+        if ![Version::V04, Version::V05, Version::V06].into_iter().any(is_known) {
+            let wanted = if is_outside {
+                "attributes outside of ome is that of 0.4"
+            } else {
+                "the attribute ome is that of 0.5 or 0.6"
+            };
+            wrong(report, format!("the version is {version:?}, and {wanted}"));
         }
         let first = first.get_or_insert_with(|| version.clone());
         if *first != version {
-            let message = format!("the version is {version:?}, and {first:?} in other groups");
-            report.error(&[Ome], group.path, FindingCode::OmeVersion, message);
+            wrong(report, format!("the version is {version:?}, and {first:?} in other groups"));
         }
     }
 }
@@ -85,16 +118,23 @@ impl<'a> OmeGroup<'a> {
         let NodeMeta::Group(meta) = node else { return None };
         let attributes = meta.attributes();
         let namespace = attributes.get("ome").and_then(|ome| ome.as_object());
-        let namespace = namespace.filter(|_| meta.format() == Format::V3);
-        let is_v05 = namespace.is_some();
-        let members = namespace.unwrap_or(attributes);
-        let is_there = is_v05 || MEMBERS.into_iter().any(|name| members.contains(name));
-        is_there.then_some(Self { hierarchy, path, members, is_v05 })
+        let is_v3 = meta.format() == Format::V3;
+        let namespace = namespace.filter(|_| is_v3);
+        let version = match namespace.as_ref().map(|ome| text(ome, "version")) {
+            None => Version::V04,
+            Some(Some(text)) if text.starts_with("0.6") => Version::V06,
+            Some(_) => Version::V05,
+        };
+        let is_convention = |name: &str| name == "multiscales" && is_multiscales(&attributes);
+        let is_there = namespace.is_some()
+            || MEMBERS.into_iter().any(|name| attributes.contains(name) && !is_convention(name));
+        let members = namespace.unwrap_or_else(|| attributes.clone());
+        is_there.then_some(Self { hierarchy, path, members, version, is_v3 })
     }
 
-    /// The version: beside the other members in 0.5, inside of them in 0.4.
-    fn version(&self) -> Option<String> {
-        if self.is_v05 {
+    /// The text of the version: since 0.5 beside the other members, in 0.4 inside of them.
+    fn version_text(&self) -> Option<String> {
+        if self.version != Version::V04 {
             return text(&self.members, "version");
         }
         let inside = |name: &str| {
@@ -115,10 +155,14 @@ impl<'a> OmeGroup<'a> {
         Self::of(self.hierarchy, path, node)
     }
 
+    /// The first image.
+    fn image(&self) -> Option<Object> {
+        objects(&self.members, "multiscales")?.into_iter().next()
+    }
+
     /// The datasets of the first image.
     fn datasets(&self) -> Vec<Object> {
-        let image = objects(&self.members, "multiscales").and_then(|images| images.into_iter().next());
-        image.and_then(|image| objects(&image, "datasets")).unwrap_or_default()
+        self.image().and_then(|image| objects(&image, "datasets")).unwrap_or_default()
     }
 
     fn error(&self, report: &mut Report<'_>, code: FindingCode, message: impl Into<String>) {
@@ -128,6 +172,11 @@ impl<'a> OmeGroup<'a> {
     fn warning(&self, report: &mut Report<'_>, code: FindingCode, message: impl Into<String>) {
         report.warning(&[Ome], self.path, code, message);
     }
+
+    /// Returns a function that adds findings of a code.
+    fn teller(&self, report: &mut Report<'_>, code: FindingCode) -> impl FnMut(Severity, String) {
+        move |severity, message| report.add(&[Ome], severity, self.path, code, message)
+    }
 }
 
 /// Returns a member that is a list of objects.
@@ -135,15 +184,9 @@ fn objects(object: &Object, name: &str) -> Option<Vec<Object>> {
     object.get(name)?.elements()?.map(|element| element.as_object()).collect()
 }
 
-/// Returns an integer.
-fn integer(value: &Value) -> Option<i128> {
-    let is_integer = value.as_number().is_some_and(|number| number.is_plain_integer());
-    is_integer.then(|| number(value)?.to_integer())?
-}
-
 /// Returns a member that is an integer.
 fn integer_of(object: &Object, name: &str) -> Option<i128> {
-    integer(&object.get(name)?)
+    object.get(name)?.as_integer()
 }
 
 /// Returns the first text that occurs twice.

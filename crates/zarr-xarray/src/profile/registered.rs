@@ -71,7 +71,7 @@ pub(super) fn declared(attributes: &Object, mut tell: impl FnMut(Severity, Strin
     let mut known = Vec::new();
     for entry in list.elements().into_iter().flatten().filter_map(|entry| entry.as_object()) {
         let mut wrong = |severity, message| {
-            tell(severity, format!("the entry {} of {ATTRIBUTE}: {message}", entry.to_value()));
+            tell(severity, format!("the entry {} of {ATTRIBUTE}: {message}", entry.to_value().to_compact()));
         };
         judge(&entry, ENTRY, &mut wrong);
         for name in others(&entry, &MEMBERS) {

@@ -17,6 +17,7 @@ pub(super) struct Rule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
     Must,
+    Should,
     May,
 }
 
@@ -25,19 +26,25 @@ pub(super) const fn must(name: &'static str, what: &'static str, is: fn(&Value) 
     Rule { name, need: Need::Must, what, is }
 }
 
+/// The member should be there.
+pub(super) const fn should(name: &'static str, what: &'static str, is: fn(&Value) -> bool) -> Rule {
+    Rule { name, need: Need::Should, what, is }
+}
+
 /// The member may be absent.
 pub(super) const fn may(name: &'static str, what: &'static str, is: fn(&Value) -> bool) -> Rule {
     Rule { name, need: Need::May, what, is }
 }
 
-/// Tells each rule that an object breaks.
+/// Tells each rule that an object breaks: an error, or a warning if a member is absent that should be there.
 pub(super) fn judge(object: &Object, rules: &[Rule], mut tell: impl FnMut(Severity, String)) {
     for Rule { name, need, what, is } in rules {
         match (object.get(name), need) {
             (Some(value), _) if !is(&value) => {
-                tell(Severity::Error, format!("{name} is {value}, not {what}"));
+                tell(Severity::Error, format!("{name} is {}, not {what}", value.to_compact()));
             }
             (None, Need::Must) => tell(Severity::Error, format!("{name} is absent")),
+            (None, Need::Should) => tell(Severity::Warning, format!("{name} is absent, and should be there")),
             _ => {}
         }
     }
@@ -47,8 +54,25 @@ pub(super) fn is_text(value: &Value) -> bool {
     value.to_text().is_ok()
 }
 
+pub(super) fn is_name(value: &Value) -> bool {
+    value.to_text().is_ok_and(|text| !text.is_empty())
+}
+
+pub(super) fn is_bool(value: &Value) -> bool {
+    value.as_bool().is_some()
+}
+
 pub(super) fn is_object(value: &Value) -> bool {
     value.as_object().is_some()
+}
+
+pub(super) fn is_integer(value: &Value) -> bool {
+    value.as_integer().is_some()
+}
+
+/// Whether a value is an integer of 0 or more.
+pub(super) fn is_count(value: &Value) -> bool {
+    value.as_u64().is_some()
 }
 
 /// Whether a value is an integer of 1 or more.

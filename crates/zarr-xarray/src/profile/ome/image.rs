@@ -3,7 +3,8 @@
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, NodeMeta};
 
-use super::{OmeGroup, Report, objects, text, twice};
+use super::axes::{self, Axis};
+use super::{OmeGroup, Report, Version, level, objects, systems, text};
 use crate::attribute::number;
 use crate::finding::FindingCode;
 
@@ -25,149 +26,117 @@ pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
             format!("multiscales is {value}, not a list of images"),
         );
     };
+    let mut of_first = None;
     for image in &images {
-        let axes = axes(group, image, report);
+        let axes = match group.version {
+            Version::V04 | Version::V05 => axes(group, image, report),
+            Version::V06 => with_systems(group, image, report),
+        };
         datasets(group, image, &axes, report);
-        if image.contains("coordinateTransformations") {
-            transformations(group, image, "the image", axes.len(), report);
-        }
+        of_first.get_or_insert(axes);
     }
-    omero(group, images.first(), report);
+    omero(group, &of_first.unwrap_or_default(), report);
 }
 
-/// An axis: its name and its type.
-type Axis = (String, Option<String>);
-
-/// Checks the axes of an image, and returns those that can be read.
+/// Checks the axes of an image of 0.4 and 0.5 and its transformations, and returns the axes that can be read.
 fn axes(group: &OmeGroup<'_>, image: &Object, report: &mut Report<'_>) -> Vec<Axis> {
     let mut wrong = |message: String| group.error(report, FindingCode::OmeAxes, message);
-    let Some(list) = objects(image, "axes") else {
-        wrong("axes is absent, or not a list of objects".to_owned());
-        return Vec::new();
+    let axes = axes::read(image, &mut wrong);
+    if image.contains("axes") {
+        axes::of_image(&axes, &mut wrong);
+    }
+    let mut wrong = |place: &str, message: String| {
+        group.error(report, FindingCode::OmeTransformations, format!("{place}: {message}"));
     };
-    let mut axes = Vec::new();
-    for axis in &list {
-        match text(axis, "name") {
-            Some(name) => axes.push((name, text(axis, "type"))),
-            None => wrong(format!("the axis {} has no name", axis.to_value())),
-        }
-        for name in ["type", "unit"] {
-            if axis.get(name).is_some_and(|value| value.to_text().is_err() && !value.is_null()) {
-                wrong(format!("the {name} of the axis {} is not a text", axis.to_value()));
-            }
-        }
+    for dataset in objects(image, "datasets").unwrap_or_default() {
+        let place = format!("the dataset {:?}", text(&dataset, "path").unwrap_or_default());
+        level::check_older(&dataset, axes.len(), |message| wrong(&place, message));
     }
-    if !(2..=5).contains(&list.len()) {
-        wrong(format!("there are {} axes, not two to five", list.len()));
-    }
-    let names: Vec<String> = axes.iter().map(|(name, _)| name.clone()).collect();
-    if let Some(name) = twice(&names) {
-        wrong(format!("two axes are named {name:?}"));
-    }
-    // Time is first, then a channel or another axis, then space.
-    let ranks: Vec<u8> = axes
-        .iter()
-        .map(|(_, of)| match of.as_deref() {
-            Some("time") => 0,
-            Some("space") => 2,
-            _ => 1,
-        })
-        .collect();
-    let count = |rank: u8| ranks.iter().filter(|of| **of == rank).count();
-    if !(2..=3).contains(&count(2)) {
-        wrong(format!("there are {} axes of type space, not two or three", count(2)));
-    }
-    if count(0) > 1 || count(1) > 1 {
-        wrong(
-            "there is more than one axis of time, or more than one of a channel or another type".to_owned(),
-        );
-    }
-    if !ranks.is_sorted() {
-        wrong("the axes are not in the order time, channel, space".to_owned());
+    if image.contains("coordinateTransformations") {
+        level::check_older(image, axes.len(), |message| wrong("the image", message));
     }
     axes
 }
 
+/// Checks the coordinate systems of an image of 0.6 and its transformations, and returns the axes of the arrays.
+fn with_systems(group: &OmeGroup<'_>, image: &Object, report: &mut Report<'_>) -> Vec<Axis> {
+    let mut wrong = |message: String| group.error(report, FindingCode::OmeSystems, message);
+    if image.contains("axes") {
+        wrong("axes belong to coordinateSystems since 0.6".to_owned());
+    }
+    let of_axes = |axes: &[Axis], wrong: &mut dyn FnMut(String)| {
+        if !axes::are_of_array(axes) {
+            axes::of_image(axes, wrong);
+        }
+    };
+    let systems = systems::read(image, of_axes, &mut wrong);
+    let datasets = objects(image, "datasets").unwrap_or_default();
+    let intrinsic = datasets.first().and_then(level::system);
+    let intrinsic = intrinsic.and_then(|name| systems.iter().find(|system| system.name == name));
+    let mut wrong = |message: String| group.error(report, FindingCode::OmeTransformations, message);
+    for dataset in &datasets {
+        let path = text(dataset, "path").unwrap_or_default();
+        level::check(group, dataset, intrinsic, |message| wrong(format!("the dataset {path:?}: {message}")));
+    }
+    level::of_image(group, image, &systems, intrinsic, wrong);
+    intrinsic.map(|system| system.axes.clone()).unwrap_or_default()
+}
+
 /// Checks the arrays of an image, one for each resolution.
 fn datasets(group: &OmeGroup<'_>, image: &Object, axes: &[Axis], report: &mut Report<'_>) {
+    let mut wrong = |message: String| group.error(report, FindingCode::OmeDatasets, message);
     let Some(list) = objects(image, "datasets").filter(|list| !list.is_empty()) else {
-        return group.error(report, FindingCode::OmeDatasets, "datasets is absent, or not a list of objects");
+        return wrong("datasets is absent, or not a list of objects".to_owned());
     };
-    let mut smallest: Option<Vec<u64>> = None;
+    let mut before: Option<&ArrayMeta> = None;
     for dataset in &list {
         let Some(path) = text(dataset, "path") else {
-            group.error(
-                report,
-                FindingCode::OmeDatasets,
-                format!("the dataset {} has no path", dataset.to_value()),
-            );
+            wrong(format!("the dataset {} has no path", dataset.to_value().to_compact()));
             continue;
         };
-        transformations(group, dataset, &format!("the dataset {path:?}"), axes.len(), report);
-        let Some((_, NodeMeta::Array(array))) = group.hierarchy.at(group.path, &path) else {
-            group.error(report, FindingCode::OmeDatasets, format!("the dataset {path:?} is not an array"));
+        let is_outside = path.starts_with('/') || path.split('/').any(|name| name == "..");
+        if is_outside && group.version >= Version::V06 {
+            wrong(format!("the dataset {path:?} is not in the group"));
             continue;
-        };
-        fits(group, &path, array, axes, report);
-        let shape = array.shape().to_vec();
-        let is_larger = |(one, other): (&u64, &u64)| one > other;
-        if let Some(before) = &smallest
-            && shape.iter().zip(before).any(is_larger)
-        {
-            let message = format!("the dataset {path:?} is larger than the one before it");
-            group.error(report, FindingCode::OmeDatasets, message);
         }
-        smallest = Some(shape);
+        let Some((_, NodeMeta::Array(array))) = group.hierarchy.at(group.path, &path) else {
+            wrong(format!("the dataset {path:?} is not an array"));
+            continue;
+        };
+        fits(group, &path, array, axes, &mut wrong);
+        let is_larger = |(one, other): (&u64, &u64)| one > other;
+        if before.is_some_and(|before| array.shape().iter().zip(before.shape()).any(is_larger)) {
+            wrong(format!("the dataset {path:?} is larger than the one before it"));
+        }
+        let data_type = |array: &ArrayMeta| array.document().data_type().clone();
+        if group.version >= Version::V06
+            && let Some(before) = before.filter(|before| data_type(before) != data_type(array))
+        {
+            let (own, other) = (data_type(array), data_type(before));
+            wrong(format!("the dataset {path:?} has the data type {own}, and the one before it {other}"));
+        }
+        before = Some(array);
     }
 }
 
 /// An array has the axes of its image.
-fn fits(group: &OmeGroup<'_>, path: &str, array: &ArrayMeta, axes: &[Axis], report: &mut Report<'_>) {
+fn fits(group: &OmeGroup<'_>, path: &str, array: &ArrayMeta, axes: &[Axis], wrong: &mut impl FnMut(String)) {
     let rank = array.shape().len();
     if rank != axes.len() && !axes.is_empty() {
-        let message =
-            format!("the dataset {path:?} has {rank} dimensions, and there are {} axes", axes.len());
-        return group.error(report, FindingCode::OmeDatasets, message);
+        return wrong(format!(
+            "the dataset {path:?} has {rank} dimensions, and there are {} axes",
+            axes.len()
+        ));
     }
-    let names: Vec<Option<&str>> = axes.iter().map(|(name, _)| Some(name.as_str())).collect();
+    let names: Vec<Option<&str>> = axes.iter().map(|axis| Some(axis.name.as_str())).collect();
     let own = array.dimension_names().map(|names| names.iter().map(Option::as_deref).collect::<Vec<_>>());
-    if group.is_v05 && own.as_ref() != Some(&names) {
-        let message = format!("the dimension names of the dataset {path:?} are not the names of the axes");
-        group.error(report, FindingCode::OmeDatasets, message);
-    }
-}
-
-/// Checks transformations: one scale, and perhaps a translation behind it, with a number for each axis.
-fn transformations(group: &OmeGroup<'_>, object: &Object, place: &str, axes: usize, report: &mut Report<'_>) {
-    let mut wrong =
-        |message: String| group.error(report, FindingCode::OmeTransformations, format!("{place}: {message}"));
-    let Some(list) = objects(object, "coordinateTransformations") else {
-        return wrong("coordinateTransformations is absent, or not a list of objects".to_owned());
-    };
-    let types: Vec<String> = list.iter().map(|of| text(of, "type").unwrap_or_default()).collect();
-    let types: Vec<&str> = types.iter().map(String::as_str).collect();
-    if !matches!(types[..], ["scale"] | ["scale", "translation"]) {
-        wrong(format!("the transformations are {types:?}, not a scale, or a scale and a translation"));
-    }
-    for (transformation, of) in list.iter().zip(types) {
-        // The numbers can be in an array of the store.
-        if !["scale", "translation"].contains(&of) || transformation.contains("path") {
-            continue;
-        }
-        let numbers = transformation.get(of).and_then(|value| {
-            value.elements()?.map(|element| number(&element)?.to_f64()).collect::<Option<Vec<f64>>>()
-        });
-        let is_right = |numbers: &Vec<f64>| {
-            (numbers.len() == axes || axes == 0) && numbers.iter().all(|number| number.is_finite())
-        };
-        if !numbers.as_ref().is_some_and(is_right) {
-            wrong(format!("the {of} is not a list of {axes} numbers"));
-        }
+    if group.version == Version::V05 && own.as_ref() != Some(&names) {
+        wrong(format!("the dimension names of the dataset {path:?} are not the names of the axes"));
     }
 }
 
 /// Checks how the channels are shown.
-fn omero(group: &OmeGroup<'_>, image: Option<&Object>, report: &mut Report<'_>) {
+fn omero(group: &OmeGroup<'_>, axes: &[Axis], report: &mut Report<'_>) {
     let Some(value) = group.members.get("omero") else { return };
     let channels = value.as_object().and_then(|omero| objects(&omero, "channels"));
     let Some(channels) = channels else {
@@ -190,8 +159,7 @@ fn omero(group: &OmeGroup<'_>, image: Option<&Object>, report: &mut Report<'_>) 
             group.error(report, FindingCode::OmeOmero, message);
         }
     }
-    let axes = image.and_then(|image| objects(image, "axes")).unwrap_or_default();
-    let axis = axes.iter().position(|axis| text(axis, "type").as_deref() == Some("channel"));
+    let axis = axes.iter().position(|axis| axis.of.as_deref() == Some("channel"));
     let path = group.datasets().first().and_then(|first| text(first, "path"));
     let array = path.and_then(|path| group.hierarchy.at(group.path, &path));
     if let (Some(axis), Some((_, NodeMeta::Array(array)))) = (axis, array)

@@ -1,11 +1,12 @@
 //! `labels` and `image-label`: images of integers that mark parts of another image.
 
 use zarr_meta::NodeMeta;
-use zarr_meta::json::Object;
+use zarr_meta::json::Value;
 
-use super::{OmeGroup, Report, integer, integer_of, objects, text};
+use super::{OmeGroup, Report, Version, integer_of, objects, text};
 use crate::finding::FindingCode;
 use crate::number::{self, NumberType};
+use crate::profile::rules::{Rule, are, has_length, is_integer, is_text, judge, may, must, should};
 
 pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
     if let Some(value) = group.members.get("labels") {
@@ -49,30 +50,43 @@ fn listed(group: &OmeGroup<'_>, path: &str, report: &mut Report<'_>) {
     }
 }
 
+const COLOR: &[Rule] =
+    &[must("label-value", "an integer", is_integer), may("rgba", "four integers from 0 to 255", is_color)];
+
+const PROPERTY: &[Rule] = &[must("label-value", "an integer", is_integer)];
+
+const LABEL: &[Rule] = &[should("colors", "a list", |value| value.elements().is_some())];
+
+/// In 0.4 the version is inside.
+const LABEL_04: &[Rule] = &[should("version", "a text", is_text)];
+
 /// The colors and properties of labels.
 fn label(group: &OmeGroup<'_>, report: &mut Report<'_>) {
-    let mut wrong = |message: String| group.error(report, FindingCode::OmeLabels, message);
     let Some(label) = group.object("image-label") else {
-        return wrong("image-label is not an object".to_owned());
+        return group.error(report, FindingCode::OmeLabels, "image-label is not an object");
     };
+    judge(&label, LABEL, group.teller(report, FindingCode::OmeLabels));
+    if group.version == Version::V04 {
+        judge(&label, LABEL_04, group.teller(report, FindingCode::OmeLabels));
+    }
+    let mut wrong = |message: String| group.error(report, FindingCode::OmeLabels, message);
     if !group.members.contains("multiscales") {
         wrong("image-label describes an image, and there is none".to_owned());
     }
-    for name in ["colors", "properties"] {
+    for (name, rules) in [("colors", COLOR), ("properties", PROPERTY)] {
         let Some(value) = label.get(name) else { continue };
-        let Some(list) = objects(&label, name) else {
-            wrong(format!("{name} is {value}, not a list of objects"));
+        let Some(list) = objects(&label, name).filter(|list| !list.is_empty()) else {
+            wrong(format!("{name} is {value}, not a list of one or more objects"));
             continue;
         };
         let mut seen = Vec::new();
         for entry in &list {
-            match integer_of(entry, "label-value") {
-                None => wrong(format!("an entry of {name} has no integer label-value: {}", entry.to_value())),
-                Some(value) if seen.contains(&value) => wrong(format!("{name} has the label {value} twice")),
-                Some(value) => seen.push(value),
-            }
-            if !has_color(entry) {
-                wrong(format!("rgba is not four integers from 0 to 255: {}", entry.to_value()));
+            judge(entry, rules, |_, message| wrong(format!("an entry of {name}: {message}")));
+            if let Some(value) = integer_of(entry, "label-value") {
+                if seen.contains(&value) {
+                    wrong(format!("{name} has the label {value} twice"));
+                }
+                seen.push(value);
             }
         }
     }
@@ -92,9 +106,7 @@ fn label(group: &OmeGroup<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Whether the color of an entry is well formed, or absent.
-fn has_color(entry: &Object) -> bool {
-    let Some(value) = entry.get("rgba") else { return true };
-    let parts: Vec<_> = value.elements().into_iter().flatten().map(|part| integer(&part)).collect();
-    parts.len() == 4 && parts.iter().all(|part| part.is_some_and(|part| (0..=255).contains(&part)))
+/// Whether a value has four numbers of a color.
+fn is_color(value: &Value) -> bool {
+    has_length(value, 4) && are(value, |part| part.as_u64().is_some_and(|part| part <= 255))
 }
