@@ -4,6 +4,8 @@
 //! levels are made on the way, in bounded memory. A run can be resumed. The group names the levels when they are whole, in the
 //! metadata of OME-Zarr or of the `multiscales` convention of GeoZarr.
 //!
+//! [`Pyramid::plan_all`] plans an image with its labels, or the images of a plate.
+//!
 //! Each level is made of the stored level before. Its length is that of the level before divided by the factor and rounded up,
 //! so no element is lost; boxes at the end have fewer elements.
 
@@ -13,6 +15,7 @@ mod draft;
 mod factors;
 mod found;
 mod group;
+mod images;
 mod kernel;
 mod levels;
 pub mod marker;
@@ -28,6 +31,7 @@ mod work;
 pub use builder::Pyramid;
 pub use factors::Factors;
 pub use group::{MultiscaleMetadata, OmeVersion};
+pub use images::PyramidPlans;
 pub use levels::{LevelCount, PyramidLevel};
 pub use method::Downsample;
 pub use missing::MissingValues;

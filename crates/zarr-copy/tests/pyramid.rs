@@ -3,6 +3,7 @@
 mod bands;
 mod fixtures;
 mod golden;
+mod images;
 mod refused;
 mod resume;
 mod rules;

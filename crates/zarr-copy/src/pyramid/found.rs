@@ -84,12 +84,12 @@ impl Pyramid {
         }
     }
 
-    async fn node(&self, place: &Prefix) -> CopyResult<Option<NodeMeta>> {
+    pub(super) async fn node(&self, place: &Prefix) -> CopyResult<Option<NodeMeta>> {
         let found = node::read(&self.storage, place, self.format, &Limits::default(), false).await?;
         Ok(found.map(|(node, _)| node))
     }
 
-    async fn open(&self, place: &Prefix) -> CopyResult<Array> {
+    pub(super) async fn open(&self, place: &Prefix) -> CopyResult<Array> {
         let (path, options) = (place.node_path(), OpenOptions::new().format(self.format));
         Ok(Array::open_with(self.storage.clone(), &path, &self.registry, &options).await?)
     }

@@ -103,6 +103,12 @@ impl Records {
         Ok(self.storage.put(&self.folder.key(CLEARED)?, "").await?)
     }
 
+    /// Whether there are records.
+    pub(crate) async fn are_left(&self) -> CopyResult<bool> {
+        Ok(self.storage.capabilities().list
+            && !self.storage.list(&self.folder, None).await?.entries.is_empty())
+    }
+
     /// Deletes all records.
     pub(crate) async fn clear(&self) -> CopyResult<()> {
         Ok(self.storage.delete_prefix(&self.folder).await?)

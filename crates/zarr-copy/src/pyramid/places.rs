@@ -87,7 +87,7 @@ impl PyramidPlan {
     }
 
     /// Fails if something is where a level is to be, unless it is to be replaced.
-    async fn check_places(&self) -> CopyResult<()> {
+    pub(super) async fn check_places(&self) -> CopyResult<()> {
         let mut found = Vec::new();
         for path in self.paths() {
             let place = self.place(path)?;

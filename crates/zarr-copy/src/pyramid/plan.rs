@@ -70,6 +70,11 @@ impl Pyramid {
     /// [`max_memory`](Self::max_memory).
     pub async fn plan(&self) -> CopyResult<PyramidPlan> {
         let (first, others) = self.find().await?;
+        self.plan_of(first, others)
+    }
+
+    /// Plans the levels of an array, and of others beside it in the group that is level 0.
+    pub(super) fn plan_of(&self, first: Found, others: Vec<Found>) -> CopyResult<PyramidPlan> {
         let place = array_of(&first.level0);
         let mut plan = first.plan(self, None).map_err(|e| e.within(place))?;
         for other in others {
@@ -77,7 +82,13 @@ impl Pyramid {
             if other.factors_beside(&plan.names, &plan.described.factors).iter().all(|factor| *factor == 1) {
                 plan.kept.push(name.rsplit('/').next().unwrap_or_default().to_owned());
             } else {
-                let beside = other.plan(self, Some(&plan)).map_err(|e| e.within(place))?;
+                let leader = Leader {
+                    names: &plan.names,
+                    factors: &plan.described.factors,
+                    count: plan.levels().len(),
+                    described: Some(&plan.described),
+                };
+                let beside = other.plan(self, Some(&leader)).map_err(|e| e.within(place))?;
                 plan.beside.push(beside);
             }
         }
@@ -85,9 +96,20 @@ impl Pyramid {
     }
 }
 
+/// An image whose levels other arrays follow.
+#[derive(Debug)]
+pub(super) struct Leader<'a> {
+    pub(super) names: &'a [Option<String>],
+    pub(super) factors: &'a [u64],
+    /// The number of levels beside level 0.
+    pub(super) count: usize,
+    /// The levels as the group describes them, if it describes those of the others with them.
+    pub(super) described: Option<&'a Described>,
+}
+
 impl Found {
-    /// Plans the levels of an array; of one beside the `first` as many as that has, without metadata of the group.
-    fn plan(self, pyramid: &Pyramid, first: Option<&PyramidPlan>) -> CopyResult<PyramidPlan> {
+    /// Plans the levels of an array; as many as those that it follows.
+    pub(super) fn plan(self, pyramid: &Pyramid, first: Option<&Leader<'_>>) -> CopyResult<PyramidPlan> {
         let mut notes = Vec::new();
         let format = self.level0.metadata().format();
         if format == Format::V1 {
@@ -95,7 +117,7 @@ impl Found {
         }
         let names = self.names();
         let factors = match first {
-            Some(first) => self.factors_beside(&first.names, &first.described.factors),
+            Some(first) => self.factors_beside(first.names, first.factors),
             None => self.factors(pyramid, &names, &mut notes)?,
         };
         let usual = || self.usual_method();
@@ -109,7 +131,7 @@ impl Found {
         }
         let shape = self.level0.shape();
         let shapes = match first {
-            Some(first) => shapes_beside(shape, &factors, first.levels().len()),
+            Some(first) => shapes_beside(shape, &factors, first.count),
             None => shapes(shape, &factors, pyramid.levels),
         };
         if shapes.is_empty() {
@@ -128,8 +150,8 @@ impl Found {
         let settings = format!("{method} {factors:?} {other_sign} {missing:?}");
         let has_place = self.said.has_place || self.place(&names).is_some();
         let given = (pyramid.metadata.as_deref(), pyramid.ome_version);
-        let mut choice = match (first, &self.asset) {
-            (Some(first), _) => first.described.choice_beside(),
+        let mut choice = match (first.and_then(|first| first.described), &self.asset) {
+            (Some(described), _) => described.choice_beside(),
             (None, Some(_)) => group::choose_for_groups(given, format)?,
             (None, None) => group::choose(given, &self.said, format, (&names, has_place))?,
         };
@@ -207,6 +229,21 @@ fn is_signed(array: &Array) -> bool {
     matches!(array.data_type().numeric(), Some(Numeric::Integer { signed: true, .. }))
 }
 
+impl Estimate {
+    /// Returns the work of this one and then of another one.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            passes: self.passes.saturating_add(other.passes),
+            reads: self.reads.saturating_add(other.reads),
+            writes: self.writes.saturating_add(other.writes),
+            bytes_read: self.bytes_read.saturating_add(other.bytes_read),
+            bytes_written: self.bytes_written.saturating_add(other.bytes_written),
+            intermediate: self.intermediate.saturating_add(other.intermediate),
+            memory: self.memory.max(other.memory),
+        }
+    }
+}
+
 impl PyramidPlan {
     /// Returns the levels to make, the largest first. Level 0 is not among them.
     pub fn levels(&self) -> &[PyramidLevel] {
@@ -275,16 +312,7 @@ impl PyramidPlan {
     /// Returns the work as numbers. Chunks that are not stored count as well. Reads are those of chunks, of inner chunks where
     /// shards are read in parts; a chunk that lies in two pieces is read twice.
     pub fn estimate(&self) -> Estimate {
-        let mut sum = Estimate::default();
-        for one in self.all().map(Self::own_estimate) {
-            sum.passes = sum.passes.saturating_add(one.passes);
-            sum.reads = sum.reads.saturating_add(one.reads);
-            sum.writes = sum.writes.saturating_add(one.writes);
-            sum.bytes_read = sum.bytes_read.saturating_add(one.bytes_read);
-            sum.bytes_written = sum.bytes_written.saturating_add(one.bytes_written);
-            sum.memory = sum.memory.max(one.memory);
-        }
-        sum
+        self.all().map(Self::own_estimate).fold(Estimate::default(), Estimate::and)
     }
 
     fn own_estimate(&self) -> Estimate {

@@ -36,6 +36,19 @@ pub struct PyramidDone {
     pub was_complete: bool,
 }
 
+impl PyramidDone {
+    /// Returns what this run and then another one have done.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            chunks: self.chunks + other.chunks,
+            bytes: self.bytes + other.bytes,
+            bytes_read: self.bytes_read + other.bytes_read,
+            is_verified: self.is_verified && other.is_verified,
+            was_complete: self.was_complete && other.was_complete,
+        }
+    }
+}
+
 /// What a job tells.
 enum Told {
     Read(u64),
