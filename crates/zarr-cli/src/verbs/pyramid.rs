@@ -29,14 +29,14 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         },
     };
     let pyramid = settings(args, &place, metadata.as_deref());
-    let plan = block_on(pyramid.plan()).map_err(|e| failed(&e, &place))?;
-    plan.notes().for_each(|note| say(&format!("note: {note}")));
+    let plans = block_on(pyramid.plan_all()).map_err(|e| failed(&e, &place))?;
+    plans.notes().for_each(|note| say(&format!("note: {note}")));
     if args.dry_run {
-        print(&if args.json { report::plan_json(&plan) } else { report::plan(&plan) })?;
+        print(&if args.json { report::plan_json(&plans) } else { report::plan(&plans) })?;
         return Ok(Exit::Ok);
     }
     let rounds = if args.verify { 2 } else { 1 };
-    let progress = Progress::new(plan.bytes().saturating_mul(rounds), args.quiet);
+    let progress = Progress::new(plans.bytes().saturating_mul(rounds), args.quiet);
     let told = |event: Event<'_>| match event {
         Event::Array(path) => progress.at(path),
         Event::Bytes(bytes) => progress.add(bytes),
@@ -45,13 +45,13 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let _interruptible = interrupt::saying(left(args));
     let since = Instant::now();
     let options = RunOptions::new().resume(args.resume).verify(args.verify);
-    let done = block_on(plan.run(options, &told));
+    let done = block_on(plans.run(options, &told));
     drop(progress);
     let done = done.map_err(|e| failed(&e, &place))?;
     if args.json {
-        print(&report::summary_json(&plan, &done))?;
+        print(&report::summary_json(&plans, &done))?;
     } else if !args.quiet {
-        print(&report::summary(&plan, &done, since.elapsed()))?;
+        print(&report::summary(&plans, &done, since.elapsed()))?;
     }
     Ok(Exit::Ok)
 }

@@ -71,6 +71,64 @@ fn groups_that_are_written_follow_their_conventions() {
     }
 }
 
+/// Makes a plate of one well with an image and its labels.
+fn plate(folder: &Folder) {
+    let ome = |mut members: Value| {
+        members["version"] = json!("0.5");
+        json!({ "zarr_format": 3, "node_type": "group", "attributes": { "ome": members } })
+    };
+    let axes = json!([{ "name": "y", "type": "space" }, { "name": "x", "type": "space" }]);
+    let transforms = json!([{ "type": "scale", "scale": [0.5, 0.5] }]);
+    let image =
+        json!([{ "axes": axes, "datasets": [{ "path": "0", "coordinateTransformations": transforms }] }]);
+    let plate = json!({ "name": "p", "rows": [{ "name": "A" }], "columns": [{ "name": "1" }],
+        "wells": [{ "path": "A/1", "rowIndex": 0, "columnIndex": 0 }] });
+    folder.node("p.zarr", &ome(json!({ "plate": plate })));
+    folder.node("p.zarr/A", &json!({ "zarr_format": 3, "node_type": "group", "attributes": {} }));
+    folder.node("p.zarr/A/1", &ome(json!({ "well": { "images": [{ "path": "0" }] } })));
+    folder.node("p.zarr/A/1/0", &ome(json!({ "multiscales": image })));
+    folder.node("p.zarr/A/1/0/labels", &ome(json!({ "labels": ["cells"] })));
+    let colors = json!([{ "label-value": 1, "rgba": [255, 0, 0, 255] }]);
+    let labels = json!({ "multiscales": image, "image-label": { "colors": colors } });
+    folder.node("p.zarr/A/1/0/labels/cells", &ome(labels));
+    folder.write("numbers.raw", (0..60_u8).map(|i| i / 7).collect::<Vec<_>>());
+    for path in ["A/1/0/0", "A/1/0/labels/cells/0"] {
+        let array = format!("p.zarr/{path}");
+        let options = "--dtype uint8 --shape 6,10 --chunks 4,4 --dimension-names y,x --from numbers.raw";
+        zarr_in(folder.path(), ["create", &array].into_iter().chain(options.split(' '))).exits(0);
+    }
+}
+
+#[test]
+fn images_of_a_plate_get_levels_with_their_labels() {
+    let folder = Folder::new();
+    plate(&folder);
+    let would = pyramid(&folder, "p.zarr --levels 1 --dry-run").ok();
+    for part in ["/A/1/0/1 ", "/A/1/0/labels/cells/1 ", "would make 2 levels of 2 images: 12 reads"] {
+        assert!(would.text().contains(part), "{}", would.text());
+    }
+    let plan = pyramid(&folder, "p.zarr --levels 1 --dry-run --json").ok().json();
+    assert_eq!(plan["images"][1]["level0"], json!("/A/1/0/labels/cells/0"));
+    assert_eq!(plan["images"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        (&plan["images"][0]["method"], &plan["images"][1]["method"]),
+        (&json!("mean"), &json!("mode"))
+    );
+    // A copy of the plate, and the plate itself.
+    let copied = pyramid(&folder, "p.zarr q.zarr --levels 1").ok();
+    assert!(copied.text().starts_with("2 levels of 2 images, 4 chunks, "), "{}", copied.text());
+    pyramid(&folder, "p.zarr --levels 1 --verify").ok();
+    for store in ["p.zarr", "q.zarr"] {
+        zarr_in(folder.path(), ["validate", "--conventions", "ome", store]).ok();
+        let labels = elements(&folder, &format!("{store}/A/1/0/labels/cells/1"));
+        assert_eq!(labels[0], json!([0, 0, 0, 2, 1]));
+    }
+    assert_eq!(pyramid(&folder, "p.zarr --levels 1").ok().text(), "2 images without work\n");
+    let summary = pyramid(&folder, "p.zarr --levels 1 --json").ok().json();
+    assert_eq!(summary["complete"], json!(["/A/1/0", "/A/1/0/labels/cells"]));
+    assert_eq!((&summary["images"], &summary["was_complete"]), (&json!([]), &json!(true)));
+}
+
 #[test]
 fn options_change_the_levels() {
     let folder = Folder::new();

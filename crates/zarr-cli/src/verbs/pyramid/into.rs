@@ -5,7 +5,7 @@ use std::path::Path;
 use zarr_array::meta::{GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{ArrayError, Limits, Storage, block_on, node};
-use zarr_copy::pyramid::{MultiscaleMetadata, PyramidPlan};
+use zarr_copy::pyramid::{MultiscaleMetadata, PyramidPlan, PyramidPlans};
 use zarr_copy::{Copy, CopyPlan, DestinationState, Event, RunOptions};
 use zarr_hierarchy::{ChildState, GroupOptions, blocking::Group};
 use zarr_store::{MemoryStore, Prefixed};
@@ -50,8 +50,9 @@ pub(super) fn copied(
     // The levels are planned over the documents of the copy, before anything is written.
     let mut copy = plan(&[])?;
     let levels = levels(args, metadata, source, &copy, is_array)?;
-    if !levels.named().is_empty() {
-        copy = plan(levels.named())?;
+    let named: Vec<String> = levels.plans().iter().flat_map(named).collect();
+    if !named.is_empty() {
+        copy = plan(&named)?;
     }
     if args.dry_run {
         levels.notes().for_each(|note| say(&format!("note: {note}")));
@@ -61,11 +62,21 @@ pub(super) fn copied(
     let storage = there.create(stores)?;
     let level0 = if is_array { format!("{}/{LEVEL_0}", group.trim_end_matches('/')) } else { group.clone() };
     let place = Target::opened(there, stores)?.at_path(&level0);
-    let is_there = args.resume && has_same_level0(&levels, &storage, &group).map_err(|e| place.fail(e))?;
-    if !is_there {
+    let is_there = |plan| has_same_level0(plan, &storage, &group).map_err(|e| place.fail(e));
+    let mut are_there = args.resume && !levels.plans().is_empty();
+    for plan in levels.plans() {
+        are_there = are_there && is_there(plan)?;
+    }
+    if !are_there {
         copy_all(args, &copy, storage, &level0, source, &place)?;
     }
     Ok(Some(place))
+}
+
+/// Returns the paths below the source of the levels that a group names already.
+fn named(plan: &PyramidPlan) -> impl Iterator<Item = String> {
+    let group = format!("{}/", plan.group().trim_end_matches('/'));
+    plan.named().iter().map(move |path| format!("{}{path}", &group[1..]))
 }
 
 fn copy_all(
@@ -97,7 +108,7 @@ fn levels(
     source: &Target,
     copy: &CopyPlan,
     is_array: bool,
-) -> Result<PyramidPlan, Failure> {
+) -> Result<PyramidPlans, Failure> {
     let storage = Storage::from(MemoryStore::new());
     let mut path = "/".to_owned();
     let mut root = storage.clone();
@@ -113,7 +124,7 @@ fn levels(
     written.map_err(|e| failed(&e, source))?;
     let documents = source.in_storage(&path, storage);
     let pyramid = settings(args, &documents, metadata);
-    block_on(pyramid.plan()).map_err(|e| failed(&e, source))
+    block_on(pyramid.plan_all()).map_err(|e| failed(&e, source))
 }
 
 /// Whether level 0 is at the destination with the documents that the copy has.

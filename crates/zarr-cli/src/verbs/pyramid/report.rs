@@ -1,39 +1,74 @@
-//! The plan and the result of a pyramid, as text and as JSON.
+//! The plan and the result of pyramids, as text and as JSON.
 
 use std::time::Duration;
 
-use zarr_array::meta::json::Value;
-use zarr_copy::pyramid::{MultiscaleMetadata, PyramidDone, PyramidLevel, PyramidPlan};
+use zarr_array::meta::json::{Object, Value};
+use zarr_copy::pyramid::{MultiscaleMetadata, PyramidDone, PyramidLevel, PyramidPlan, PyramidPlans};
 
 use crate::out::json;
 use crate::out::table::{Table, bytes, count, dimensions};
 
-/// Returns a line for each level of a plan, and a last line for all.
-pub(super) fn plan(plan: &PyramidPlan) -> String {
+/// Returns a line for each level of the plans, and a last line for all.
+pub(super) fn plan(plans: &PyramidPlans) -> String {
     let mut table = Table::default();
-    table.row(["level", "shape", "chunks", "shards", "scale"]);
-    for level in levels(plan) {
-        let shards = level.shards.as_ref().map_or("none".to_owned(), |shards| dimensions(shards));
-        let scale: Vec<String> = level.scale.iter().map(f64::to_string).collect();
-        let shape = dimensions(&level.shape);
-        table.row([&level.path, &shape, &dimensions(&level.chunks), &shards, &scale.join(", ")]);
+    if !plans.plans().is_empty() {
+        table.row(["level", "shape", "chunks", "shards", "scale"]);
     }
-    let work = plan.estimate();
+    for plan in plans.plans() {
+        for level in levels(plan) {
+            let shards = level.shards.as_ref().map_or("none".to_owned(), |shards| dimensions(shards));
+            let scale: Vec<String> = level.scale.iter().map(f64::to_string).collect();
+            let (path, shape) = (path(plans, plan, level), dimensions(&level.shape));
+            table.row([&path, &shape, &dimensions(&level.chunks), &shards, &scale.join(", ")]);
+        }
+    }
+    let work = plans.estimate();
     let [read, written] = [work.bytes_read, work.bytes_written].map(bytes);
     format!(
-        "{}would make {} of {} ({}): {} of {read}, {} of {written}, {} of memory; metadata: {}\n",
+        "{}would make {}{}: {} of {read}, {} of {written}, {} of memory{}\n",
         table.to_text(""),
-        count(plan.levels().len() as u64, "level"),
-        match plan.arrays().count() {
-            1 => format!("{:?}", plan.level0()),
-            arrays => format!("{arrays} arrays"),
+        number_of_levels(plans),
+        match plans.plans() {
+            [plan] => match plan.arrays().count() {
+                1 => format!(" of {:?} ({})", plan.level0(), plan.method()),
+                arrays => format!(" of {arrays} arrays ({})", plan.method()),
+            },
+            _ => String::new(),
         },
-        plan.method(),
         many(work.reads, "read"),
         many(work.writes, "write"),
         bytes(work.memory.into()),
-        metadata(plan).join(", "),
+        match plans.plans() {
+            [plan] => format!("; metadata: {}", metadata(plan).join(", ")),
+            _ => complete(plans),
+        },
     )
+}
+
+/// Returns the number of levels, and of images, if there are several.
+fn number_of_levels(plans: &PyramidPlans) -> String {
+    let levels: usize = plans.plans().iter().map(|plan| plan.levels().len()).sum();
+    let levels = count(levels as u64, "level");
+    match plans.plans() {
+        [_] => levels,
+        plans => format!("{levels} of {}", count(plans.len() as u64, "image")),
+    }
+}
+
+/// Says how many images need nothing.
+fn complete(plans: &PyramidPlans) -> String {
+    match plans.complete().len() as u64 {
+        0 => String::new(),
+        number => format!("; {} more without work", count(number, "image")),
+    }
+}
+
+/// Returns the path of a level: below its group, or of several groups below the root.
+fn path(plans: &PyramidPlans, plan: &PyramidPlan, level: &PyramidLevel) -> String {
+    match plans.plans() {
+        [_] => level.path.clone(),
+        _ => format!("{}/{}", plan.group().trim_end_matches('/'), level.path),
+    }
 }
 
 /// Returns the levels of all arrays.
@@ -54,22 +89,53 @@ fn metadata(plan: &PyramidPlan) -> Vec<String> {
 }
 
 /// Returns a plan as JSON.
-pub(super) fn plan_json(plan: &PyramidPlan) -> String {
-    let work = plan.estimate();
-    let names: Value = metadata(plan).into_iter().filter(|name| name != "none").collect();
-    let document = json::document([
-        ("dry_run", true.into()),
-        ("level0", plan.level0().into()),
-        ("levels", levels(plan).map(level).collect()),
-        ("method", plan.method().name().into()),
-        ("metadata", names),
-        ("reads", number(work.reads)),
-        ("writes", number(work.writes)),
-        ("bytes_read", number(work.bytes_read)),
-        ("bytes_written", number(work.bytes_written)),
-        ("memory", work.memory.into()),
-    ]);
+pub(super) fn plan_json(plans: &PyramidPlans) -> String {
+    let work = plans.estimate();
+    document(
+        plans,
+        true,
+        [
+            ("reads", number(work.reads)),
+            ("writes", number(work.writes)),
+            ("bytes_read", number(work.bytes_read)),
+            ("bytes_written", number(work.bytes_written)),
+            ("memory", work.memory.into()),
+        ],
+    )
+}
+
+/// Returns what is said about the images and further members as JSON. Those of the only image are members of the document.
+fn document<const N: usize>(
+    plans: &PyramidPlans,
+    is_dry_run: bool,
+    further: [(&'static str, Value); N],
+) -> String {
+    let mut document = json::document([("dry_run", is_dry_run.into())]);
+    let images: Vec<Object> = plans.plans().iter().map(|plan| image(plan, is_dry_run)).collect();
+    match &images[..] {
+        [only] => only.members().for_each(|member| document.set(&member.name_lossy(), member.value())),
+        _ => document.set("images", images),
+    }
+    if !plans.complete().is_empty() {
+        let paths: Value = plans.complete().iter().map(String::as_str).collect();
+        document.set("complete", paths);
+    }
+    for (name, value) in further {
+        document.set(name, value);
+    }
     json::pretty(&document.into())
+}
+
+/// Returns an image with its levels.
+fn image(plan: &PyramidPlan, is_dry_run: bool) -> Object {
+    let mut object =
+        json::object([("level0", plan.level0().into()), ("levels", levels(plan).map(level).collect())]);
+    if is_dry_run {
+        let names: Value = metadata(plan).into_iter().filter(|name| name != "none").collect();
+        object.set("method", plan.method().name());
+        object.set("metadata", names);
+    }
+    object
 }
 
 fn level(level: &PyramidLevel) -> Value {
@@ -87,35 +153,39 @@ fn level(level: &PyramidLevel) -> Value {
 }
 
 /// Returns the summary of a run.
-pub(super) fn summary(plan: &PyramidPlan, done: &PyramidDone, time: Duration) -> String {
-    let number = count(plan.levels().len() as u64, "level");
+pub(super) fn summary(plans: &PyramidPlans, done: &PyramidDone, time: Duration) -> String {
+    let number = number_of_levels(plans);
+    if plans.plans().is_empty() {
+        return format!("{} without work\n", count(plans.complete().len() as u64, "image"));
+    }
     if done.was_complete {
         return format!("{number}, complete already\n");
     }
     let compared = if done.is_verified { "; compared" } else { "" };
     let seconds = time.as_secs_f64().max(0.001);
     format!(
-        "{number}, {}, {} in {seconds:.1} s{compared}; at most {} of memory\n",
+        "{number}, {}, {} in {seconds:.1} s{compared}; at most {} of memory{}\n",
         count(done.chunks, "chunk"),
         bytes(done.bytes.into()),
-        bytes(plan.estimate().memory.into()),
+        bytes(plans.estimate().memory.into()),
+        complete(plans),
     )
 }
 
 /// Returns the summary of a run as JSON.
-pub(super) fn summary_json(plan: &PyramidPlan, done: &PyramidDone) -> String {
-    let document = json::document([
-        ("dry_run", false.into()),
-        ("level0", plan.level0().into()),
-        ("levels", levels(plan).map(level).collect()),
-        ("was_complete", done.was_complete.into()),
-        ("verified", done.is_verified.into()),
-        ("chunks", done.chunks.into()),
-        ("bytes_read", done.bytes_read.into()),
-        ("bytes_written", done.bytes.into()),
-        ("memory", plan.estimate().memory.into()),
-    ]);
-    json::pretty(&document.into())
+pub(super) fn summary_json(plans: &PyramidPlans, done: &PyramidDone) -> String {
+    document(
+        plans,
+        false,
+        [
+            ("was_complete", done.was_complete.into()),
+            ("verified", done.is_verified.into()),
+            ("chunks", done.chunks.into()),
+            ("bytes_read", done.bytes_read.into()),
+            ("bytes_written", done.bytes.into()),
+            ("memory", plans.estimate().memory.into()),
+        ],
+    )
 }
 
 /// JSON numbers of this command have 64 bits.

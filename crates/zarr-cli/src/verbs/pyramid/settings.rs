@@ -24,7 +24,8 @@ use crate::exit::Failure;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Level 0, or a group: level 0 of its multiscales, its only array of two or more dimensions, or its only group with the
-    /// number 0, in which all bands and coordinates get levels.
+    /// number 0, in which all bands and coordinates get levels. Labels of an image get as many levels as it has. Of a plate or a
+    /// well: all images without levels.
     #[arg(value_name = "SRC")]
     pub(super) source: PathBuf,
     /// The directory or URL of a new group: SRC is copied there first, an array as `0`, and the levels are made beside the
