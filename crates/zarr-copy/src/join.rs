@@ -5,7 +5,7 @@
 //! one worker looks whether everything that the records speak of is there, and copies again what is not. In the end one
 //! worker writes the documents.
 
-mod claims;
+pub(crate) mod claims;
 mod job;
 mod puts;
 
@@ -107,7 +107,7 @@ impl CopyPlan {
         let storage = destination.storage();
         // A power cut must not leave records without the marker that says whose they are: nobody could go on.
         storage.sync().await?;
-        let claims = Claims::begin(storage.clone(), job).await?;
+        let claims = Claims::begin(storage.clone(), crate::marker::JOBS, job).await?;
         let puts = Puts::default();
         let at_work = HashMap::new();
         let mut worker = Worker {

@@ -4,6 +4,7 @@ mod bands;
 mod fixtures;
 mod golden;
 mod images;
+mod join;
 mod refused;
 mod resume;
 mod rules;

@@ -1,6 +1,6 @@
 //! The records of a job: claims of units, units that are done, and signs of life of the workers.
 //!
-//! They are small objects beside the marker of the copy:
+//! They are small objects beside the marker, of a copy as of a pyramid, which has a folder of its own:
 //!
 //! * `.zarr-copy.jobs/JOB/STAGE/UNIT` is a claim. It is created on condition that it does not exist, and holds the name of
 //!   the worker. Only on condition that it has not changed does another worker replace it.
@@ -24,8 +24,6 @@ use zarr_array::{Storage, block_on};
 
 use super::{PATIENCE, SharedCopy};
 use crate::error::{CopyError, CopyResult};
-use crate::marker::JOBS;
-use crate::units::Unit;
 
 /// The folder of the signs of life.
 const WORKERS: &str = "workers";
@@ -40,7 +38,7 @@ const LARGEST: u64 = 1 << 10;
 const BEAT: Duration = Duration::from_secs(15);
 
 /// The records of a job, for one worker.
-pub(super) struct Claims {
+pub(crate) struct Claims {
     storage: Storage,
     clock: Arc<dyn Clock>,
     root: String,
@@ -62,18 +60,18 @@ struct Seen {
 
 /// The units of a stage.
 #[derive(Debug, Default)]
-pub(super) struct State {
-    pub(super) claimed: HashSet<String>,
-    pub(super) done: HashMap<String, Record>,
+pub(crate) struct State {
+    pub(crate) claimed: HashSet<String>,
+    pub(crate) done: HashMap<String, Record>,
 }
 
 /// The record of a finished unit.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// The number of objects that hold the unit. Chunks of which all elements are the fill value are not stored.
-    pub(super) objects: u64,
+    pub(crate) objects: u64,
     /// The worker that copied it.
-    pub(super) worker: String,
+    pub(crate) worker: String,
 }
 
 impl Record {
@@ -86,12 +84,12 @@ impl Record {
 }
 
 impl Claims {
-    /// Gives the first sign of life, and goes on with that.
-    pub(super) async fn begin(storage: Storage, job: &SharedCopy) -> CopyResult<Self> {
+    /// Gives the first sign of life, and goes on with that. The records are in a folder, whose name ends with a slash.
+    pub(crate) async fn begin(storage: Storage, folder: &str, job: &SharedCopy) -> CopyResult<Self> {
         let clock = clock::of(&storage);
         let number = clock.random();
         let worker = format!("{}-{number:016x}", std::process::id());
-        let root = format!("{JOBS}{}/", job.name);
+        let root = format!("{folder}{}/", job.name);
         let key = Key::new(format!("{root}{WORKERS}/{worker}"))?;
         storage.put(&key, sign(0)).await?;
         let pulse = Pulse::begin(storage.clone(), key, (job.lease / 4).min(BEAT));
@@ -100,7 +98,7 @@ impl Claims {
     }
 
     /// Looks at the records of a stage.
-    pub(super) async fn state(&self, stage: &str) -> CopyResult<State> {
+    pub(crate) async fn state(&self, stage: &str) -> CopyResult<State> {
         let folder = Prefix::new(format!("{}{stage}/", self.root))?;
         let mut state = State::default();
         let add = |object: Listed| match object.key.name().strip_suffix(DONE) {
@@ -113,7 +111,7 @@ impl Claims {
     }
 
     /// Claims a unit. If it `is_claimed` already, takes it over from a dead worker. Returns whether this worker has it.
-    pub(super) async fn take(&self, stage: &str, unit: &str, is_claimed: bool) -> CopyResult<bool> {
+    pub(crate) async fn take(&self, stage: &str, unit: &str, is_claimed: bool) -> CopyResult<bool> {
         let key = Key::new(format!("{}{stage}/{unit}", self.root))?;
         if !is_claimed {
             return self.put(&key, PutMode::Create).await;
@@ -133,26 +131,26 @@ impl Claims {
     }
 
     /// Records that a unit is done, in so many objects.
-    pub(super) async fn finish(&self, stage: &str, unit: &str, objects: u64) -> CopyResult<()> {
+    pub(crate) async fn finish(&self, stage: &str, unit: &str, objects: u64) -> CopyResult<()> {
         let key = Key::new(format!("{}{stage}/{unit}.{objects}.{}{DONE}", self.root, self.worker))?;
         Ok(self.storage.put(&key, self.worker.clone()).await?)
     }
 
     /// Returns the worker that has claimed a unit.
-    pub(super) async fn holder(&self, stage: &str, unit: &str) -> CopyResult<Option<String>> {
+    pub(crate) async fn holder(&self, stage: &str, unit: &str) -> CopyResult<Option<String>> {
         let claim = self.storage.get(&Key::new(format!("{}{stage}/{unit}", self.root))?, LARGEST).await?;
         Ok(claim.map(|worker| String::from_utf8_lossy(&worker).into_owned()))
     }
 
     /// Puts units into an order of this worker, so that workers seldom want the same one.
-    pub(super) fn order(&self, mut units: Vec<Unit>) -> Vec<Unit> {
+    pub(crate) fn order<U>(&self, mut units: Vec<U>) -> Vec<U> {
         let first = self.number % (units.len() as u64).max(1);
         units.rotate_left(usize::try_from(first).unwrap_or(0));
         units
     }
 
     /// Gives no further sign of life: the claims of this worker are free.
-    pub(super) async fn end(self) -> CopyResult<()> {
+    pub(crate) async fn end(self) -> CopyResult<()> {
         let key = self.pulse.key.clone();
         drop(self.pulse);
         Ok(self.storage.delete(&key).await?)
@@ -164,7 +162,7 @@ impl Claims {
     }
 
     /// Whether another worker is at work now: its sign of life changes while this worker looks, which may take a lease.
-    pub(super) async fn is_at_work(&self, worker: &str) -> CopyResult<bool> {
+    pub(crate) async fn is_at_work(&self, worker: &str) -> CopyResult<bool> {
         let (first, since) = (self.sign_of(worker).await?, self.clock.now());
         let mut now = first.clone();
         while now.is_some() && now == first && self.clock.now().saturating_sub(since) < self.lease {
@@ -175,7 +173,7 @@ impl Claims {
     }
 
     /// Waits before the next look at the records.
-    pub(super) async fn wait(&self) {
+    pub(crate) async fn wait(&self) {
         self.clock.wait((self.lease / 8).min(PATIENCE)).await;
     }
 

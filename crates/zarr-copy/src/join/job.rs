@@ -8,13 +8,13 @@ use crate::told::Done;
 /// The longest name of a job, in bytes.
 const LONGEST: usize = 64;
 
-/// A copy that several workers share, see [`CopyPlan::join`](crate::CopyPlan::join). All of them give the same name.
+/// A copy that several workers share, see [`CopyPlan::join`](crate::CopyPlan::join), or a pyramid. All of them give the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedCopy {
-    pub(super) name: String,
-    pub(super) lease: Duration,
-    pub(super) verify: bool,
-    pub(super) unit_bytes: u64,
+    pub(crate) name: String,
+    pub(crate) lease: Duration,
+    pub(crate) verify: bool,
+    pub(crate) unit_bytes: u64,
 }
 
 /// The share of one worker in a job.

@@ -7,12 +7,14 @@ use zarr_array::traits::Prefix;
 
 use super::builder::Pyramid;
 use super::found::Found;
+use super::join::PyramidShare;
 use super::levels::{shapes, shorter};
 use super::marker::{self, Records};
 use super::missing::MissingValues;
 use super::plan::{Leader, PyramidPlan};
 use super::run::PyramidDone;
 use crate::error::{CopyError, CopyErrorKind, CopyResult};
+use crate::join::SharedCopy;
 use crate::run::{CopyProgress, RunOptions};
 use crate::told::{Estimate, array_of};
 
@@ -278,5 +280,22 @@ impl PyramidPlans {
             all = Some(all.map_or(done, |all| all.and(done)));
         }
         Ok(all.unwrap_or(PyramidDone { was_complete: true, ..PyramidDone::default() }))
+    }
+
+    /// Makes the levels of one image after another together with other workers, as [`PyramidPlan::join`] does.
+    ///
+    /// # Errors
+    /// As [`PyramidPlan::join`].
+    pub async fn join(&self, job: &SharedCopy, progress: CopyProgress<'_>) -> CopyResult<PyramidShare> {
+        let mut all: Option<PyramidShare> = None;
+        for plan in &self.plans {
+            let share = plan.join(job, progress).await?;
+            all = Some(match all {
+                Some(all) => PyramidShare { done: all.done.and(share.done), units: all.units + share.units },
+                None => share,
+            });
+        }
+        let nothing = PyramidDone { was_complete: true, ..PyramidDone::default() };
+        Ok(all.unwrap_or(PyramidShare { done: nothing, units: 0 }))
     }
 }

@@ -66,6 +66,11 @@ impl Records {
         Ok(Self { storage: storage.clone(), folder: Prefix::new(format!("{group}{JOBS}"))?, next: 0 })
     }
 
+    /// Returns the key of the folder.
+    pub(crate) fn folder(&self) -> &str {
+        self.folder.as_str()
+    }
+
     /// Returns the finished jobs of a pass, and counts the records. Without listings there are none.
     pub(crate) async fn done(&mut self, pass: &str) -> CopyResult<HashSet<u64>> {
         let mut done = HashSet::new();

@@ -80,6 +80,11 @@ impl Grid {
 }
 
 impl Pass {
+    /// Returns the name of the pass in records, of the array with this number.
+    pub(crate) fn name(&self, array: usize) -> String {
+        format!("{array}.{}-{}", self.below, self.below + self.height)
+    }
+
     /// Returns the bytes of all jobs under way.
     pub(crate) fn memory(&self) -> u64 {
         self.job.saturating_mul((self.threads.max(1) * self.at_once) as u64)

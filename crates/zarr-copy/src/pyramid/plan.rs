@@ -305,8 +305,13 @@ impl PyramidPlan {
     }
 
     pub(super) fn own_bytes(&self) -> u64 {
+        self.bytes_of(0)
+    }
+
+    /// Returns the bytes of elements of a level.
+    pub(super) fn bytes_of(&self, level: usize) -> u64 {
         let size = elements::size(self.level0.data_type());
-        self.level0.shape().iter().copied().fold(size, u64::saturating_mul)
+        self.grids[level].shape.iter().copied().fold(size, u64::saturating_mul)
     }
 
     /// Returns the work as numbers. Chunks that are not stored count as well. Reads are those of chunks, of inner chunks where

@@ -37,6 +37,12 @@ pub struct PyramidDone {
 }
 
 impl PyramidDone {
+    /// Counts chunks and bytes that were made.
+    pub(super) fn count(&mut self, (chunks, bytes): (u64, u64)) {
+        self.chunks += chunks;
+        self.bytes += bytes;
+    }
+
     /// Returns what this run and then another one have done.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
@@ -49,13 +55,15 @@ impl PyramidDone {
     }
 }
 
-/// What a job tells.
-enum Told {
+/// What a job has done.
+pub(super) enum Told {
     Read(u64),
     /// The number of the job, the chunks and bytes that it made.
     Done(u64, (u64, u64)),
-    Failed(CopyError),
 }
+
+/// What a job tells.
+type Message = CopyResult<Told>;
 
 impl PyramidPlan {
     /// Makes the levels. If the run fails or its future is dropped, what is made stays, and
@@ -76,25 +84,37 @@ impl PyramidPlan {
             done.was_complete = true;
             return Ok(done);
         }
-        self.copy_kept().await?;
         for (number, plan) in self.all().enumerate() {
             for pass in &plan.passes {
-                let name = format!("{number}.{}-{}", pass.below, pass.below + pass.height);
+                let name = pass.name(number);
                 plan.make(pass, (&name, left == Left::Unfinished), &mut records, &mut done, progress).await?;
             }
         }
-        if options.verify {
+        self.end(options.verify, left == Left::Unfinished, &records, &mut done, progress).await?;
+        Ok(done)
+    }
+
+    /// Ends a run of which all chunks are made: compares them, and writes the documents.
+    pub(super) async fn end(
+        &self,
+        verify: bool,
+        resumed: bool,
+        records: &Records,
+        done: &mut PyramidDone,
+        progress: CopyProgress<'_>,
+    ) -> CopyResult<()> {
+        if verify {
             for plan in self.all() {
-                plan.verify(&mut done, progress).await?;
+                plan.verify(done, progress).await?;
             }
             done.is_verified = true;
         }
-        self.publish(left == Left::Unfinished).await?;
+        self.copy_kept().await?;
+        self.publish(resumed).await?;
         // Without the marker nothing says how to go on.
         self.storage.sync().await?;
         self.storage.delete(&marker::key(&self.group)?).await?;
-        records.clear().await?;
-        Ok(done)
+        records.clear().await
     }
 
     /// Makes the levels of a pass, whose records have this name.
@@ -123,24 +143,8 @@ impl PyramidPlan {
             progress(Event::Bytes(u64::try_from(part).unwrap_or(all)));
         }
         let (mut finished, mut since) = (Vec::new(), 0);
-        let mut failed = None;
-        let mut seen = 0;
-        let job: Job<Told> = Arc::new({
-            let work = work.clone();
-            move |number, desk| {
-                let work = work.clone();
-                Box::pin(async move {
-                    let goes = |bytes| goes(&desk, bytes);
-                    match work.job(number, &goes).await {
-                        Ok(Some(made)) => desk.tell(Told::Done(number, made)),
-                        Ok(None) => {}
-                        Err(e) => fail(&desk, e),
-                    }
-                })
-            }
-        });
-        let mut crew = Crew::begin(jobs, pass.threads, pass.at_once, &job);
-        while let Some(told) = crew.next().await {
+        let mut shift = Shift::begin(&work, jobs);
+        while let Some(told) = shift.next().await {
             match told {
                 Told::Read(bytes) => {
                     done.bytes_read += bytes;
@@ -149,32 +153,23 @@ impl PyramidPlan {
                         progress(Event::Bytes(bytes));
                     }
                 }
-                Told::Done(number, (chunks, bytes)) => {
-                    seen += 1;
-                    done.chunks += chunks;
-                    done.bytes += bytes;
+                Told::Done(number, made) => {
+                    done.count(made);
                     finished.push(number);
                 }
-                Told::Failed(e) => failed = failed.or(Some(e)),
             }
             if since >= self.recorded && !finished.is_empty() {
                 since = 0;
                 self.record(records, name, &mut finished).await?;
             }
         }
-        drop(crew);
+        let ended = shift.end(wanted);
         let recorded = match finished.is_empty() {
             true => Ok(()),
             false => self.record(records, name, &mut finished).await,
         };
-        match failed {
-            // A record that cannot be written has the same reason.
-            Some(e) => Err(e),
-            None if seen < wanted => {
-                Err(CopyError::node(ArrayErrorKind::Panic, "a thread ended before its work"))
-            }
-            None => recorded,
-        }
+        // A record that cannot be written has the same reason.
+        ended.and(recorded)
     }
 
     /// Records finished jobs. The record must not outlive what it says in a power cut.
@@ -192,7 +187,7 @@ impl PyramidPlan {
             progress(Event::Array(work.made.first().map_or("", |made| made.array.path())));
             let count = self.grids[pass.below + 1].count();
             let compared = Arc::new(AtomicU64::new(0));
-            let job: Job<Told> = Arc::new({
+            let job: Job<Message> = Arc::new({
                 let (work, compared) = (work.clone(), compared.clone());
                 move |number, desk| {
                     let (work, compared) = (work.clone(), compared.clone());
@@ -209,14 +204,14 @@ impl PyramidPlan {
             let mut crew = Crew::begin(0..count, pass.threads, pass.at_once, &job);
             while let Some(told) = crew.next().await {
                 match told {
-                    Told::Read(bytes) => {
+                    Ok(Told::Read(bytes)) => {
                         done.bytes_read += bytes;
                         if pass.below == 0 {
                             progress(Event::Bytes(bytes));
                         }
                     }
-                    Told::Failed(e) => failed = failed.or(Some(e)),
-                    Told::Done(..) => {}
+                    Err(e) => failed = failed.or(Some(e)),
+                    Ok(Told::Done(..)) => {}
                 }
             }
             drop(crew);
@@ -231,7 +226,7 @@ impl PyramidPlan {
     }
 
     /// Opens the arrays of a pass.
-    fn work(&self, pass: &Pass) -> CopyResult<Work> {
+    pub(super) fn work(&self, pass: &Pass) -> CopyResult<Work> {
         let (registry, cpu) = (&self.registry, Cpu::inline());
         let mut made = Vec::new();
         let open = |level: usize| -> CopyResult<Array> {
@@ -256,14 +251,70 @@ impl PyramidPlan {
     }
 }
 
+/// Jobs of a pass that are under way.
+pub(super) struct Shift {
+    crew: Crew<Message>,
+    failed: Option<CopyError>,
+    /// The number of finished jobs.
+    finished: u64,
+}
+
+impl Shift {
+    /// Begins jobs on the threads of their pass.
+    pub(super) fn begin(work: &Arc<Work>, jobs: impl Iterator<Item = u64> + Send + 'static) -> Self {
+        let job: Job<Message> = Arc::new({
+            let work = work.clone();
+            move |number, desk| {
+                let work = work.clone();
+                Box::pin(async move {
+                    let goes = |bytes| goes(&desk, bytes);
+                    match work.job(number, &goes).await {
+                        Ok(Some(made)) => desk.tell(Ok(Told::Done(number, made))),
+                        Ok(None) => {}
+                        Err(e) => fail(&desk, e),
+                    }
+                })
+            }
+        });
+        let crew = Crew::begin(jobs, work.pass.threads, work.pass.at_once, &job);
+        Self { crew, failed: None, finished: 0 }
+    }
+
+    /// Waits for what the jobs tell next. `None` if all have ended.
+    pub(super) async fn next(&mut self) -> Option<Told> {
+        loop {
+            match self.crew.next().await? {
+                Err(e) => self.failed = self.failed.take().or(Some(e)),
+                Ok(told) => {
+                    self.finished += u64::from(matches!(told, Told::Done(..)));
+                    return Some(told);
+                }
+            }
+        }
+    }
+
+    /// Returns whether so many jobs are done, after all have ended.
+    pub(super) fn end(self, wanted: u64) -> CopyResult<()> {
+        let Self { crew, failed, finished } = self;
+        drop(crew);
+        match failed {
+            Some(e) => Err(e),
+            None if finished < wanted => {
+                Err(CopyError::node(ArrayErrorKind::Panic, "a thread ended before its work"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Tells that bytes were read. Returns whether the work goes on.
-fn goes(desk: &Desk<Told>, bytes: u64) -> bool {
-    desk.tell(Told::Read(bytes));
+fn goes(desk: &Desk<Message>, bytes: u64) -> bool {
+    desk.tell(Ok(Told::Read(bytes)));
     !desk.is_stopped()
 }
 
 /// Tells an error, and ends the work.
-fn fail(desk: &Desk<Told>, e: CopyError) {
+fn fail(desk: &Desk<Message>, e: CopyError) {
     desk.stop();
-    desk.tell(Told::Failed(e));
+    desk.tell(Err(e));
 }
