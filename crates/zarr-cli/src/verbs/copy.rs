@@ -6,7 +6,7 @@
 
 mod destination;
 mod directory;
-mod join;
+pub(crate) mod join;
 mod left;
 mod part;
 mod path;

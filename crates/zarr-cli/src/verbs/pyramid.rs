@@ -7,11 +7,11 @@ mod settings;
 use std::time::Instant;
 
 use zarr_array::block_on;
-use zarr_copy::{Event, RunOptions};
+use zarr_copy::{Event, RunOptions, SharedCopy};
 
 use crate::args::stores::Stores;
 use crate::args::target::Target;
-use crate::exit::{Exit, Outcome, say};
+use crate::exit::{Exit, Failure, Outcome, say};
 use crate::interrupt;
 use crate::out::progress::Progress;
 use crate::out::stdout::print;
@@ -44,6 +44,21 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     };
     let _interruptible = interrupt::saying(left(args));
     let since = Instant::now();
+    if let Some(job) = &args.join {
+        let job = SharedCopy::new(job)?.lease(args.lease).verify(args.verify);
+        let share = block_on(plans.join(&job, &told));
+        drop(progress);
+        let share = share.map_err(|e| {
+            let failure = failed(&e, &place);
+            Failure::new(failure.exit(), format!("{}; {}", failure.message(), left(args)))
+        })?;
+        if args.json {
+            print(&report::share_json(&plans, &share))?;
+        } else if !args.quiet {
+            print(&report::share(&plans, &share, since.elapsed()))?;
+        }
+        return Ok(Exit::Ok);
+    }
     let options = RunOptions::new().resume(args.resume).verify(args.verify);
     let done = block_on(plans.run(options, &told));
     drop(progress);

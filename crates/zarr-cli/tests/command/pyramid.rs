@@ -1,10 +1,13 @@
 //! `zarr pyramid` makes levels of lower resolution.
 
 use std::fs;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Done, Folder, zarr_in};
+use crate::harness::{Done, Folder, command, zarr_in};
 
 fn pyramid(folder: &Folder, arguments: &str) -> Done {
     zarr_in(folder.path(), ["pyramid"].into_iter().chain(arguments.split(' ')))
@@ -127,6 +130,51 @@ fn images_of_a_plate_get_levels_with_their_labels() {
     let summary = pyramid(&folder, "p.zarr --levels 1 --json").ok().json();
     assert_eq!(summary["complete"], json!(["/A/1/0", "/A/1/0/labels/cells"]));
     assert_eq!((&summary["images"], &summary["was_complete"]), (&json!([]), &json!(true)));
+}
+
+#[test]
+fn three_processes_one_of_them_killed_make_what_one_makes() {
+    let folder = Folder::new();
+    let numbers: Vec<u8> = (0..400_u32 * 400).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    folder.write("numbers.raw", numbers);
+    for store in ["alone.zarr", "shared.zarr"] {
+        let array = format!("{store}/0");
+        zarr_in(folder.path(), ["create", store, "--group"]).exits(0);
+        let options = "--dtype uint8 --shape 400,400 --chunks 20,20 --dimension-names y,x --from numbers.raw";
+        zarr_in(folder.path(), ["create", &array].into_iter().chain(options.split(' '))).exits(0);
+    }
+    pyramid(&folder, "alone.zarr --levels 3").ok();
+    let shared = "shared.zarr --levels 3 --join night-1 --lease 0.5";
+    let start = || {
+        let mut command = command();
+        command.current_dir(folder.path()).arg("pyramid").args(shared.split(' '));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut workers: Vec<Child> = (0..3).map(|_| start()).collect();
+    thread::sleep(Duration::from_millis(60));
+    let mut killed = workers.remove(0);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    for worker in workers {
+        let output = worker.wait_with_output().unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert!(output.status.success() && err.is_empty(), "{out}{err:#}");
+    }
+    // Once more, they are complete, and nothing of the killed process is left.
+    assert_eq!(pyramid(&folder, shared).ok().text(), "3 levels, complete already\n");
+    let summary = pyramid(&folder, &format!("{shared} --json")).ok().json();
+    assert_eq!((&summary["was_complete"], &summary["units"]), (&json!(true), &json!(0)));
+    let [alone, together] = ["alone", "shared"].map(|store| folder.contents(&format!("{store}.zarr")));
+    let same = |file: &(String, Vec<u8>)| {
+        let as_alone = String::from_utf8_lossy(&file.1).replace("\"shared\"", "\"alone\"").into_bytes();
+        alone.contains(file) || file.0 == "zarr.json" && alone.contains(&(file.0.clone(), as_alone))
+    };
+    let differ: Vec<_> = together.iter().filter(|file| !same(file)).map(|file| &file.0).collect();
+    assert!(differ.is_empty() && alone.len() == together.len(), "{differ:?}");
+    pyramid(&folder, "shared.zarr --join a --if-exists replace")
+        .fails(2, &["--if-exists replace", "several workers"]);
+    pyramid(&folder, "shared.zarr --join a/b --levels 3").fails(2, &["--join", "not the name of a job"]);
+    pyramid(&folder, "shared.zarr b.zarr --join a").exits(2);
 }
 
 #[test]

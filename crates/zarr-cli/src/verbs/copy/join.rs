@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::out::stdout::print;
 
 /// The threads of a process. They decide into which parts a copy is cut, so they do not depend on the machine.
-const THREADS: usize = 4;
+pub(crate) const THREADS: usize = 4;
 
 /// Lets all processes cut the copy into the same parts.
 pub(super) fn cut(copy: Copy) -> Copy {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use zarr_array::meta::json::{Object, Value};
-use zarr_copy::pyramid::{MultiscaleMetadata, PyramidDone, PyramidLevel, PyramidPlan, PyramidPlans};
+use zarr_copy::pyramid::{
+    MultiscaleMetadata, PyramidDone, PyramidLevel, PyramidPlan, PyramidPlans, PyramidShare,
+};
 
 use crate::out::json;
 use crate::out::table::{Table, bytes, count, dimensions};
@@ -105,10 +107,10 @@ pub(super) fn plan_json(plans: &PyramidPlans) -> String {
 }
 
 /// Returns what is said about the images and further members as JSON. Those of the only image are members of the document.
-fn document<const N: usize>(
+fn document(
     plans: &PyramidPlans,
     is_dry_run: bool,
-    further: [(&'static str, Value); N],
+    further: impl IntoIterator<Item = (&'static str, Value)>,
 ) -> String {
     let mut document = json::document([("dry_run", is_dry_run.into())]);
     let images: Vec<Object> = plans.plans().iter().map(|plan| image(plan, is_dry_run)).collect();
@@ -174,18 +176,41 @@ pub(super) fn summary(plans: &PyramidPlans, done: &PyramidDone, time: Duration) 
 
 /// Returns the summary of a run as JSON.
 pub(super) fn summary_json(plans: &PyramidPlans, done: &PyramidDone) -> String {
-    document(
-        plans,
-        false,
-        [
-            ("was_complete", done.was_complete.into()),
-            ("verified", done.is_verified.into()),
-            ("chunks", done.chunks.into()),
-            ("bytes_read", done.bytes_read.into()),
-            ("bytes_written", done.bytes.into()),
-            ("memory", plans.estimate().memory.into()),
-        ],
+    document(plans, false, members(plans, done))
+}
+
+fn members(plans: &PyramidPlans, done: &PyramidDone) -> Vec<(&'static str, Value)> {
+    vec![
+        ("was_complete", done.was_complete.into()),
+        ("verified", done.is_verified.into()),
+        ("chunks", done.chunks.into()),
+        ("bytes_read", done.bytes_read.into()),
+        ("bytes_written", done.bytes.into()),
+        ("memory", plans.estimate().memory.into()),
+    ]
+}
+
+/// Returns what this process did of levels that several processes make.
+pub(super) fn share(plans: &PyramidPlans, share: &PyramidShare, time: Duration) -> String {
+    if share.done.was_complete || plans.plans().is_empty() {
+        return summary(plans, &share.done, time);
+    }
+    let compared = if share.done.is_verified { "; compared" } else { "" };
+    format!(
+        "{}; of them this process made {} in {}, {} in {:.1} s{compared}\n",
+        number_of_levels(plans),
+        count(share.done.chunks, "chunk"),
+        count(share.units, "unit"),
+        bytes(share.done.bytes.into()),
+        time.as_secs_f64().max(0.001),
     )
+}
+
+/// Returns what this process did of levels that several processes make, as JSON.
+pub(super) fn share_json(plans: &PyramidPlans, share: &PyramidShare) -> String {
+    let mut members = members(plans, &share.done);
+    members.push(("units", share.units.into()));
+    document(plans, false, members)
 }
 
 /// JSON numbers of this command have 64 bits.

@@ -1,6 +1,7 @@
 //! The options, and the pyramid that they describe.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use zarr_copy::pyramid::{
@@ -8,9 +9,11 @@ use zarr_copy::pyramid::{
 };
 use zarr_copy::{Codecs, CopyError, Lengths, Shards, Size};
 
+use crate::args::access::seconds;
 use crate::args::stores::shown;
 use crate::args::target::{Target, registry};
 use crate::exit::Failure;
+use crate::verbs::copy::join::THREADS;
 
 /// Make levels of lower resolution beside an array, for viewers of images and maps.
 ///
@@ -72,6 +75,13 @@ pub(crate) struct Args {
     /// Continue an interrupted run with the same options, or begin if there is none. Level 0 must not have changed.
     #[arg(long)]
     pub(super) resume: bool,
+    /// Make the levels together with all processes that give the same name: the same command runs many times, on any machines. What
+    /// a dead process had is taken over, and each process may be started again.
+    #[arg(long, value_name = "JOB", conflicts_with_all = ["destination", "resume"])]
+    pub(super) join: Option<String>,
+    /// With --join: how many seconds another process may give no sign of life before its part is taken over.
+    #[arg(long, value_name = "SECONDS", requires = "join", default_value = "60", value_parser = seconds)]
+    pub(super) lease: Duration,
     /// Compare each level with the one before, before the group names it.
     #[arg(long)]
     pub(super) verify: bool,
@@ -97,7 +107,8 @@ Examples:
   zarr pyramid labels.zarr --method mode
   zarr pyramid scan.zarr/raw s3://bucket/image.zarr --chunks 512,512
   zarr pyramid map.zarr --missing -9999 --metadata multiscales,ome
-  zarr pyramid image.zarr --if-exists replace --codecs zstd:5 --max-memory 64MiB";
+  zarr pyramid image.zarr --if-exists replace --codecs zstd:5 --max-memory 64MiB
+  srun --ntasks 32 zarr pyramid /data/plate.zarr --join night-17";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Metadata {
@@ -120,6 +131,11 @@ pub(super) enum IfExists {
 /// Says what an interrupted run leaves.
 pub(super) fn left(args: &Args) -> String {
     let given = shown(args.destination.as_ref().unwrap_or(&args.source));
+    if args.join.is_some() {
+        return format!(
+            "the other processes complete the levels of {given:?}; without any, the same command does"
+        );
+    }
     format!("the levels of {given:?} are not complete; `--resume` goes on with them")
 }
 
@@ -151,6 +167,8 @@ pub(super) fn settings(args: &Args, source: &Target, metadata: Option<&[Multisca
         Some(metadata) => pyramid.metadata(metadata.iter().copied()),
         None => pyramid,
     };
+    // All processes cut the work into the same parts.
+    let pyramid = if args.join.is_some() { pyramid.threads(THREADS) } else { pyramid };
     match args.max_memory {
         Some(memory) => pyramid.max_memory(memory.bytes()),
         None => pyramid,
@@ -177,7 +195,7 @@ pub(super) fn metadata(args: &Args) -> Result<Option<Vec<MultiscaleMetadata>>, F
 
 /// Replaces the names of settings by those of options.
 fn options(message: &str) -> String {
-    let names = ["factors", "levels", "missing", "metadata", "chunks", "shards", "codecs", "resume"];
+    let names = ["factors", "levels", "missing", "metadata", "chunks", "shards", "codecs", "resume", "join"];
     let message = names.iter().fold(message.to_owned(), |message, name| {
         message.replace(&format!("`{name}`"), &format!("`--{name}`"))
     });
