@@ -9,6 +9,7 @@
 //! Each level is made of the stored level before. Its length is that of the level before divided by the factor and rounded up,
 //! so no element is lost; boxes at the end have fewer elements.
 
+mod block;
 mod builder;
 mod crew;
 mod draft;
@@ -29,6 +30,7 @@ mod publish;
 mod run;
 mod work;
 
+pub use block::downsample;
 pub use builder::Pyramid;
 pub use factors::Factors;
 pub use group::{MultiscaleMetadata, OmeVersion};

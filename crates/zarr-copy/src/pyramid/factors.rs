@@ -44,6 +44,9 @@ impl Factors {
                 factors
             }
         };
+        if factors.contains(&0) {
+            return Err("a factor is 0".to_owned());
+        }
         match factors.iter().all(|factor| *factor == 1) {
             true => Err("all factors are 1".to_owned()),
             false => Ok(factors),

@@ -140,12 +140,7 @@ impl Found {
             )));
         }
         let missing = pyramid.missing.of(&self.level0, self.said.image.is_some())?;
-        let attributes = self.level0.metadata().attributes();
-        let other_sign = match attributes.get("_Unsigned").and_then(|text| text.as_text()).as_deref() {
-            Some("true") => is_signed(&self.level0),
-            Some("false") => !is_signed(&self.level0),
-            _ => false,
-        };
+        let other_sign = has_other_sign(&self.level0);
         let kernel = Kernel::new(self.level0.data_type(), method, other_sign, missing.clone());
         let settings = format!("{method} {factors:?} {other_sign} {missing:?}");
         let has_place = self.said.has_place || self.place(&names).is_some();
@@ -225,8 +220,15 @@ impl Found {
     }
 }
 
-fn is_signed(array: &Array) -> bool {
-    matches!(array.data_type().numeric(), Some(Numeric::Integer { signed: true, .. }))
+/// Whether the attribute `_Unsigned` says that integers are of the other signedness.
+pub(super) fn has_other_sign(array: &Array) -> bool {
+    let is_signed = matches!(array.data_type().numeric(), Some(Numeric::Integer { signed: true, .. }));
+    let attributes = array.metadata().attributes();
+    match attributes.get("_Unsigned").and_then(|text| text.as_text()).as_deref() {
+        Some("true") => is_signed,
+        Some("false") => !is_signed,
+        _ => false,
+    }
 }
 
 impl Estimate {

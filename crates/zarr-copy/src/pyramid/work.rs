@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zarr_array::traits::{BoxFuture, Bytes};
-use zarr_array::{Array, ArrayErrorKind};
+use zarr_array::{Array, ArrayErrorKind, DataType};
 
 use super::kernel::Kernel;
 use super::passes::{Grid, Pass, region};
@@ -80,7 +80,7 @@ impl Work {
         sum: &mut (u64, u64),
     ) -> CopyResult<Option<Vec<u8>>> {
         let shape = lengths(span);
-        let mut to = self.memory(&shape)?;
+        let mut to = zeroed(self.source.data_type(), &shape)?;
         let below = level.checked_sub(1).map(|below| &self.made[below].grid);
         let wanted = region(span, &self.factors, below.map_or(self.source.shape(), |grid| &grid.shape));
         let mut put = |part: &[Range<u64>], elements: &[u8]| {
@@ -136,22 +136,21 @@ impl Work {
         );
         Err(CopyError::new(CopyErrorKind::Differs, message))
     }
-
-    fn memory(&self, shape: &[u64]) -> CopyResult<Vec<u8>> {
-        let size = elements::size(self.source.data_type());
-        let bytes = shape.iter().copied().fold(size, u64::saturating_mul);
-        let bytes =
-            usize::try_from(bytes).ok().and_then(|bytes| zarr_array::traits::strided::zeroed(bytes).ok());
-        bytes.ok_or_else(|| CopyError::node(ArrayErrorKind::LimitExceeded, "there is no memory for a chunk"))
-    }
 }
 
-fn lengths(ranges: &[Range<u64>]) -> Vec<u64> {
+/// Returns zeroed memory for the elements of a block.
+pub(super) fn zeroed(data_type: &DataType, shape: &[u64]) -> CopyResult<Vec<u8>> {
+    let bytes = shape.iter().copied().fold(elements::size(data_type), u64::saturating_mul);
+    let bytes = usize::try_from(bytes).ok().and_then(|bytes| zarr_array::traits::strided::zeroed(bytes).ok());
+    bytes.ok_or_else(|| CopyError::node(ArrayErrorKind::LimitExceeded, "there is no memory for a chunk"))
+}
+
+pub(super) fn lengths(ranges: &[Range<u64>]) -> Vec<u64> {
     ranges.iter().map(|range| range.end - range.start).collect()
 }
 
 /// Returns elements of one size: a plan has no others.
-fn fixed(elements: Elements) -> CopyResult<Vec<u8>> {
+pub(super) fn fixed(elements: Elements) -> CopyResult<Vec<u8>> {
     match elements {
         Elements::Fixed(bytes) => Ok(bytes),
         Elements::Variable(_) => Err(CopyError::unsupported("elements of variable length have no levels")),

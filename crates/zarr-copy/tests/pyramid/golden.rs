@@ -6,7 +6,7 @@ use zarr_array::traits::Prefix;
 use zarr_array::traits::json::Value;
 use zarr_array::traits::number::Numeric;
 use zarr_copy::RunOptions;
-use zarr_copy::pyramid::Downsample;
+use zarr_copy::pyramid::{Downsample, Factors, LevelCount, downsample};
 use zarr_copy::zarr_hierarchy::blocking::Group;
 use zarr_copy::zarr_hierarchy::{standard, zarr_array};
 
@@ -32,6 +32,37 @@ fn elements_are_those_of_the_rules() {
         }
     }
     assert_eq!(count, 232);
+}
+
+#[test]
+fn a_block_in_memory_is_the_next_level() {
+    for case in cases() {
+        let storage = case.storage();
+        let level0 = block_on(zarr_array::Array::open(storage.clone(), "0", &standard())).unwrap();
+        // In format 2 the group decides whether the fill value is missing.
+        let is_alone = level0.metadata().format() != zarr_array::Format::V2;
+        for (method, _) in case.methods().into_iter().filter(|_| is_alone) {
+            let plan = block_on(
+                case.pyramid(&storage).method(method).levels(LevelCount::Further(1)).replace(true).plan(),
+            );
+            let plan = plan.unwrap();
+            block_on(plan.run(RunOptions::new(), &|_| {})).unwrap();
+            let level = &plan.levels()[0];
+            let part: Vec<_> = level0.shape().iter().map(|length| 0..*length).collect();
+            let factors = numbers(&case.expected.get("factors").unwrap());
+            let (shape, bytes) =
+                block_on(downsample(&level0, &part, &Factors::Each(factors), method)).unwrap();
+            let stored = Array::open(storage.clone(), &level.path, &standard()).unwrap();
+            assert_eq!(shape, stored.shape(), "{}, {method}", case.name);
+            let wanted = match stored.data_type() {
+                zarr_array::DataType::Bool => {
+                    stored.read::<bool>(..).unwrap().into_vec().into_iter().map(u8::from).collect()
+                }
+                _ => stored.read_bytes(..).unwrap().1,
+            };
+            assert_eq!(bytes, wanted, "{}, {method}", case.name);
+        }
+    }
 }
 
 #[test]
