@@ -59,12 +59,16 @@ impl Repository {
         Self { limits, ..self }
     }
 
-    /// Returns the repository and the state that a URL with the adapter `icechunk` at its end names, or `None` for another
-    /// URL. The URL may be followed by the path of a node: `s3://bucket/repo|icechunk:@tag.v1/t2m`.
+    /// Returns the repository, the state and the path in it that a URL with the adapter `icechunk` at its end names, or `None`
+    /// for another URL. The URL may be followed by the node of a format: `s3://bucket/repo|icechunk:@tag.v1|zarr3:t2m`.
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidArgument`] for a wrong text; and those of the store that holds the repository.
-    pub async fn at_url(url: &str, schemes: &Schemes, access: &Access) -> StoreResult<Option<(Self, Ref)>> {
+    pub async fn at_url(
+        url: &str,
+        schemes: &Schemes,
+        access: &Access,
+    ) -> StoreResult<Option<(Self, Ref, Prefix)>> {
         let (store, ..) = split_node(url);
         let (before, adapters) = split_adapters(store);
         let Some((others, last)) = adapters.rsplit_once('|') else { return Ok(None) };
@@ -72,9 +76,10 @@ impl Repository {
         if !name.eq_ignore_ascii_case(ADAPTER) {
             return Ok(None);
         }
-        let (at, _) = parsed(path)?;
+        let (at, path) = parsed(path)?;
+        let below = Prefix::of_node(path)?;
         let located = schemes.open(&store[..before.len() + others.len()], access).await?;
-        Ok(Some((Self::new(&located.storage, Prefix::root()), at)))
+        Ok(Some((Self::new(&located.storage, Prefix::root()), at, below)))
     }
 
     /// Reads what the repository holds: branches, tags, snapshots, and containers of virtual chunks.

@@ -300,13 +300,13 @@ fn a_url_leads_to_the_repository_and_its_state() {
         let url = format!("{}/icechunk/v2-basic{end}", directory.path().display());
         block_on(Repository::at_url(&url, &schemes, &Access::new()))
     };
-    for (end, state) in [
-        ("|icechunk:", "branch.main"),
-        ("|Icechunk:@tag.second%20tag/deep", "tag.second tag"),
-        ("|icechunk:@branch.dev/|zarr3:deep/er", "branch.dev"),
+    for (end, state, path) in [
+        ("|icechunk:", "branch.main", ""),
+        ("|Icechunk:@tag.second%20tag/deep", "tag.second tag", "deep/"),
+        ("|icechunk:@branch.dev/|zarr3:deep/er", "branch.dev", ""),
     ] {
-        let (repository, at) = at(end).unwrap().unwrap();
-        assert_eq!(at, state.parse().unwrap(), "{end}");
+        let (repository, at, below) = at(end).unwrap().unwrap();
+        assert_eq!((at, below.as_str()), (state.parse().unwrap(), path), "{end}");
         let contents = block_on(repository.contents()).unwrap();
         assert_eq!(block_on(contents.tags()).unwrap().len(), 2);
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::Drive;
-use zarr_array::traits::{StoreError, StoreErrorKind, StoreResult};
+use zarr_array::traits::{Prefix, StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, block_on};
 use zarr_store::{Access, CacheOptions, Cached, Scheme, Schemes, Targets, Traced};
 use zarr_store::{names_of, redacted, scheme_of, split_adapters};
@@ -77,8 +77,9 @@ impl Stores {
             .try_for_each(|storage| Ok(block_on(storage.sync())?))
     }
 
-    /// Returns the Icechunk repository that a URL names, and its state that is read. Returns `None` for another URL.
-    pub(crate) fn repository(&self, url: &str) -> Result<Option<(Repository, Ref)>, Failure> {
+    /// Returns the Icechunk repository that a URL names, its state that is read, and the path in it. Returns `None` for another
+    /// URL.
+    pub(crate) fn repository(&self, url: &str) -> Result<Option<(Repository, Ref, Prefix)>, Failure> {
         block_on(Repository::at_url(url, &self.schemes, &self.access)).map_err(|e| self.unopened(url, &e))
     }
 

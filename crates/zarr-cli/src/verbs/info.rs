@@ -69,11 +69,15 @@ Examples:
   zarr info --cdl weather.zarr > weather.cdl";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let target = Target::find(&args.store, &stores.cached())?;
-    let (node, notes) = target.node()?;
+    let found = Target::find(&args.store, &stores.cached()).and_then(|target| Ok((target.node()?, target)));
     if args.cdl {
+        let ((node, _), target) = found?;
         return cdl(&target, args.source, &node);
     }
+    let ((node, notes), target) = match found {
+        Err(e) if e.exit() == Exit::NotFound => return empty(args, stores, e),
+        found => found?,
+    };
     let repository = RepositoryInfo::of(&args.store, stores)?;
     let print = |document: &dyn Fn() -> Object, page: &dyn Fn() -> String| match args.json {
         true => {
@@ -98,11 +102,32 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
+/// Prints a repository whose snapshot has no nodes. Anything else that was not found is the error `e`.
+fn empty(args: &Args, stores: &Stores, e: Failure) -> Outcome {
+    let Some(target) = repository::without_nodes(&args.store, stores)? else { return Err(e) };
+    let Some(repository) = RepositoryInfo::of(&args.store, stores)? else { return Err(e) };
+    if args.json {
+        let mut document = json::document([("path", (&target.path).into()), ("node_type", "none".into())]);
+        document.set("repository", repository.to_json());
+        print(&json::pretty(&document.into()))?;
+    } else {
+        let mut table = place(&target);
+        table.row(["kind", "no node: the snapshot has no nodes"]);
+        print(&(table.to_text("") + &repository.page()))?;
+    }
+    Ok(Exit::Ok)
+}
+
 fn head(target: &Target, kind: &str, format: Format) -> Table {
+    let mut table = place(target);
+    table.row(["kind", &format!("{kind}, Zarr format {format}")]);
+    table
+}
+
+fn place(target: &Target) -> Table {
     let mut table = Table::default();
     table.row(["name", &target.path]);
     table.row(["store", &target.store.display().to_string()]);
-    table.row(["kind", &format!("{kind}, Zarr format {format}")]);
     table
 }
 

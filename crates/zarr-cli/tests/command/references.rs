@@ -117,6 +117,38 @@ fn info_shows_the_repository_of_a_node() {
 }
 
 #[test]
+fn info_shows_a_repository_without_nodes() {
+    let folder = fixtures(&["icechunk/v2-empty/", "icechunk/v1-empty/"]);
+    for (name, version) in [("v1-empty", 1), ("v2-empty", 2)] {
+        for at in ["", "@branch.main", "@1CECHNKREP0F1RSTCMT0"] {
+            let url = url(&folder, &format!("icechunk/{name}")) + "|icechunk:" + at;
+            let text = zarr(args!["info", &url]).ok().text().to_owned();
+            let said =
+                format!("repository, Icechunk specification {version}\n  snapshot  1CECHNKREP0F1RSTCMT0  20");
+            assert!(text.contains("kind   no node: the snapshot has no nodes\n"), "{text}");
+            assert!(
+                text.contains(&said) && text.contains("  branch    1CECHNKREP0F1RSTCMT0  main"),
+                "{text}"
+            );
+            let info = zarr(args!["info", "--json", &url]).ok().json();
+            assert_eq!((&info["path"], &info["node_type"]), (&json!("/"), &json!("none")));
+            let repository = &info["repository"];
+            assert_eq!(repository["snapshot"]["parent"], json!(null));
+            assert_eq!(repository["branches"], json!({ "main": "1CECHNKREP0F1RSTCMT0" }));
+            assert_eq!(
+                (&repository["tags"], &repository["virtual_chunk_containers"]),
+                (&json!({}), &json!([]))
+            );
+        }
+    }
+    // A node that is named is missing.
+    let url = url(&folder, "icechunk/v2-empty") + "|icechunk:";
+    zarr(args!["info", format!("{url}|zarr:a")]).fails(3, &["there is no node at \"/a\""]);
+    zarr(args!["info", format!("{url}a|zarr:")]).exits(3);
+    zarr(args!["info", "--cdl", &url]).exits(3);
+}
+
+#[test]
 fn an_archive_holds_references_and_repositories() {
     let folder = fixtures(&["icechunk/v2-history/", "kerchunk/weather.parq/"]);
     unpacked(&folder, "kerchunk/");
