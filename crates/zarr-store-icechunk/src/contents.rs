@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use zarr_store::Targets;
+use zarr_store::references::ReferenceStore;
 use zarr_traits::{Prefix, Storage, StoreError, StoreResult};
 
 use crate::config;
@@ -11,6 +13,7 @@ use crate::info::{SnapshotInfo, VirtualChunkContainer};
 use crate::limits::IcechunkLimits;
 use crate::repository::{FILE, Information, Named, circle, time};
 use crate::revision::{Ref, all_of_files, snapshot_of};
+use crate::session::Session;
 use crate::snapshot;
 
 /// What a repository holds. [`Repository::contents`](crate::Repository::contents) reads it.
@@ -29,7 +32,40 @@ pub struct Contents {
 impl Contents {
     pub(crate) async fn read(storage: &Storage, root: &Prefix, limits: &IcechunkLimits) -> StoreResult<Self> {
         let information = Information::read(storage, root, limits).await?;
-        Ok(Self { storage: storage.clone(), root: root.clone(), limits: limits.clone(), information })
+        Ok(Self::of(storage, root, limits, information))
+    }
+
+    pub(crate) fn of(
+        storage: &Storage,
+        root: &Prefix,
+        limits: &IcechunkLimits,
+        information: Option<Information>,
+    ) -> Self {
+        Self { storage: storage.clone(), root: root.clone(), limits: limits.clone(), information }
+    }
+
+    /// Opens a state of the repository as [`Repository::open`](crate::Repository::open) does, without reading the file `repo`
+    /// of specification 2 again.
+    ///
+    /// ```no_run
+    /// # use zarr_store::{MemoryStore, Targets};
+    /// # use zarr_store_icechunk::{Ref, Repository};
+    /// # use zarr_traits::{Prefix, Storage, block_on};
+    /// # let storage = Storage::from(MemoryStore::new());
+    /// let contents = block_on(Repository::new(&storage, Prefix::root()).contents())?;
+    /// for tag in block_on(contents.tags())?.into_keys() {
+    ///     let state = block_on(contents.open(&Ref::Tag(tag), Targets::none()))?;
+    /// }
+    /// # Ok::<(), zarr_traits::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As `Repository::open`.
+    pub async fn open(&self, at: &Ref, targets: Targets) -> StoreResult<Storage> {
+        let Self { storage, root, limits, information } = self;
+        let id = self.snapshot(at).await?;
+        let session = Session::open(storage, root, id, information.clone(), targets.clone(), limits).await?;
+        Ok(Storage::from(ReferenceStore::new(session, targets, storage, root.clone())))
     }
 
     /// The version of the specification: 1 or 2.

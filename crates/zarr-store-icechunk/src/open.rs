@@ -1,6 +1,5 @@
 //! Opening a repository as a store.
 
-use zarr_store::references::ReferenceStore;
 use zarr_store::{Access, Below, Prefixed, Scheme, Schemes, Targets};
 use zarr_store::{percent_decoded, split_adapters, split_node};
 use zarr_traits::{BoxFuture, Prefix, Storage, StoreError, StoreErrorKind, StoreResult};
@@ -8,8 +7,7 @@ use zarr_traits::{BoxFuture, Prefix, Storage, StoreError, StoreErrorKind, StoreR
 use crate::contents::Contents;
 use crate::limits::IcechunkLimits;
 use crate::repository::Information;
-use crate::revision::{Ref, State, snapshot_of};
-use crate::session::Session;
+use crate::revision::{Ref, State};
 
 /// The adapter `|icechunk:path` in URLs of stores: what is below a path in the branch `main` of a repository. Another state is
 /// named before the path: `|icechunk:@branch.NAME/path`, `@tag.NAME/path` or `@ID/path`, with the name percent-encoded.
@@ -129,9 +127,7 @@ impl Repository {
             State::Named(..) => Information::read(storage, root, limits).await?,
             State::Snapshot(_) => None,
         };
-        let id = snapshot_of(storage, root, state, information.as_ref()).await?;
-        let session = Session::open(storage, root, id, information, targets.clone(), limits).await?;
-        Ok(Storage::from(ReferenceStore::new(session, targets, storage, root.clone())))
+        Contents::of(storage, root, limits, information).open(at, targets).await
     }
 }
 

@@ -8,10 +8,10 @@ use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::{Prefix, StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, block_on};
-use zarr_store::{Access, CacheOptions, Cached, Scheme, Schemes, Targets, Traced};
+use zarr_store::{Access, CacheOptions, Cached, Prefixed, Scheme, Schemes, Targets, Traced};
 use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 use zarr_store_fs::FsStore;
-use zarr_store_icechunk::{Ref, Repository};
+use zarr_store_icechunk::{Contents, Ref, Repository};
 
 use crate::args::archive;
 use crate::exit::{Exit, Failure};
@@ -81,6 +81,19 @@ impl Stores {
     /// URL.
     pub(crate) fn repository(&self, url: &str) -> Result<Option<(Repository, Ref, Prefix)>, Failure> {
         block_on(Repository::at_url(url, &self.schemes, &self.access)).map_err(|e| self.unopened(url, &e))
+    }
+
+    /// Opens a path in a state of the repository at a URL, which has these contents.
+    pub(crate) fn open_state(
+        &self,
+        url: &str,
+        contents: &Contents,
+        at: &Ref,
+        below: &Prefix,
+    ) -> Result<Storage, Failure> {
+        let targets = self.schemes.targets(&self.access);
+        let whole = block_on(contents.open(at, targets)).map_err(|e| self.unopened(url, &e))?;
+        Ok(self.layered(if below.is_root() { whole } else { Prefixed::over(&whole, below.clone()) }))
     }
 
     /// The places that references may name.

@@ -55,6 +55,11 @@ impl Target {
         Self::found(given, Place::to_change(given, stores)?, stores)
     }
 
+    /// Finds the node at a place whose store is open.
+    pub(crate) fn find_in(place: Place, storage: Storage) -> Result<Self, Failure> {
+        Self { place, storage, documents: None }.read()
+    }
+
     /// Opens a place, whether or not a node is there.
     pub(crate) fn opened(place: Place, stores: &Stores) -> Result<Self, Failure> {
         let storage = place.open(stores)?;

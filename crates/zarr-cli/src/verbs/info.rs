@@ -13,6 +13,7 @@ use zarr_array::meta::{Format, NodeMeta};
 
 use zarr_xarray::blocking::DataTree;
 
+use crate::args::place::Place;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome, line};
@@ -22,7 +23,7 @@ use crate::out::table::Table;
 use crate::visit::Source;
 use array::ArrayInfo;
 use group::GroupInfo;
-use repository::RepositoryInfo;
+use repository::{Opened, RepositoryInfo};
 
 /// Describe an array or a group.
 ///
@@ -69,25 +70,32 @@ Examples:
   zarr info --cdl weather.zarr > weather.cdl";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let found = Target::find(&args.store, &stores.cached()).and_then(|target| Ok((target.node()?, target)));
+    let stores = &stores.cached();
+    let place = Place::of(&args.store, stores);
+    // The file `repo` is read once, for the node and for what is said of the repository.
+    let opened = if args.cdl { None } else { Opened::of(&args.store, stores)? };
+    let target = match &opened {
+        Some(opened) => Target::find_in(place.clone(), opened.storage.clone()),
+        None => Target::find(&args.store, stores),
+    };
+    let found = target.and_then(|target| Ok((target.node()?, target)));
+    let ((node, notes), target) = match (found, &opened) {
+        (Err(e), Some(opened)) if e.exit() == Exit::NotFound => return empty(args, opened, &place, e),
+        (found, _) => found?,
+    };
     if args.cdl {
-        let ((node, _), target) = found?;
         return cdl(&target, args.source, &node);
     }
-    let ((node, notes), target) = match found {
-        Err(e) if e.exit() == Exit::NotFound => return empty(args, stores, e),
-        found => found?,
-    };
-    let repository = RepositoryInfo::of(&args.store, stores)?;
+    let repository = opened.as_ref().map(|opened| &opened.repository);
     let print = |document: &dyn Fn() -> Object, page: &dyn Fn() -> String| match args.json {
         true => {
             let mut document = document();
-            if let Some(repository) = &repository {
+            if let Some(repository) = repository {
                 document.set("repository", repository.to_json());
             }
             print(&json::pretty(&document.into()))
         }
-        false => print(&(page() + &repository.as_ref().map(RepositoryInfo::page).unwrap_or_default())),
+        false => print(&(page() + &repository.map(RepositoryInfo::page).unwrap_or_default())),
     };
     match node {
         NodeMeta::Array(meta) => {
@@ -102,32 +110,33 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// Prints a repository whose snapshot has no nodes. Anything else that was not found is the error `e`.
-fn empty(args: &Args, stores: &Stores, e: Failure) -> Outcome {
-    let Some(target) = repository::without_nodes(&args.store, stores)? else { return Err(e) };
-    let Some(repository) = RepositoryInfo::of(&args.store, stores)? else { return Err(e) };
+/// Prints a repository whose snapshot has no nodes. If the snapshot has some, the node that was not found is the error `e`.
+fn empty(args: &Args, opened: &Opened, place: &Place, e: Failure) -> Outcome {
+    if place.path != "/" || !opened.is_empty()? {
+        return Err(e);
+    }
     if args.json {
-        let mut document = json::document([("path", (&target.path).into()), ("node_type", "none".into())]);
-        document.set("repository", repository.to_json());
+        let mut document = json::document([("path", (&place.path).into()), ("node_type", "none".into())]);
+        document.set("repository", opened.repository.to_json());
         print(&json::pretty(&document.into()))?;
     } else {
-        let mut table = place(&target);
+        let mut table = named(place);
         table.row(["kind", "no node: the snapshot has no nodes"]);
-        print(&(table.to_text("") + &repository.page()))?;
+        print(&(table.to_text("") + &opened.repository.page()))?;
     }
     Ok(Exit::Ok)
 }
 
 fn head(target: &Target, kind: &str, format: Format) -> Table {
-    let mut table = place(target);
+    let mut table = named(target);
     table.row(["kind", &format!("{kind}, Zarr format {format}")]);
     table
 }
 
-fn place(target: &Target) -> Table {
+fn named(place: &Place) -> Table {
     let mut table = Table::default();
-    table.row(["name", &target.path]);
-    table.row(["store", &target.store.display().to_string()]);
+    table.row(["name", &place.path]);
+    table.row(["store", &place.store.display().to_string()]);
     table
 }
 

@@ -299,6 +299,31 @@ fn a_copy_of_references_is_resumed_and_verified() {
 
 #[cfg(all(feature = "s3", feature = "http"))]
 #[test]
+fn info_reads_each_file_of_a_repository_once() {
+    let folder = fixtures(&["icechunk/v2-history/", "icechunk/v2-empty/"]);
+    let server = Bucket::new();
+    server.upload(folder.path(), "x");
+    for (repository, end, expected) in [
+        ("v2-history", "", &["repo", "snapshots/"][..]),
+        ("v2-history", "@tag.keep|zarr:x", &["repo", "snapshots/", "manifests/"]),
+        ("v2-history", "@tag.keep/x", &["repo", "snapshots/", "manifests/"]),
+        ("v2-empty", "", &["repo", "snapshots/"]),
+    ] {
+        let url = server.web(&format!("x/icechunk/{repository}")) + "|icechunk:" + end;
+        let (done, asked) = server.zarr(args!["info", "--json", "--no-values", url]);
+        assert_eq!(done.ok().json()["repository"]["spec_version"], 2);
+        assert_eq!(asked.len(), expected.len(), "{repository} {end}: {asked:?}");
+        for ((method, target), part) in asked.iter().zip(expected) {
+            assert!(
+                method == "GET" && target.contains(part),
+                "{repository} {end}: {part} is not in {target}"
+            );
+        }
+    }
+}
+
+#[cfg(all(feature = "s3", feature = "http"))]
+#[test]
 fn references_on_a_web_server_cost_few_requests() {
     let folder =
         fixtures(&["kerchunk/", "icechunk/v2-virtual/", "icechunk/v1-virtual/", "icechunk/v2-split/"]);

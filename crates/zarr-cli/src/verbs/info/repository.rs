@@ -4,33 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use zarr_array::block_on;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::traits::{Prefix, StoreError, StoreResult};
-use zarr_store::{PathEncoding, Targets};
+use zarr_array::{Storage, block_on};
+use zarr_store::{PathEncoding, Target, Targets};
 use zarr_store_icechunk::{Contents, Ref, SnapshotId, SnapshotInfo, VirtualChunkContainer};
 use zarr_xarray::{Calendar, DateTime};
 
-use crate::args::place::Place;
 use crate::args::stores::Stores;
-use crate::args::target::Target;
 use crate::exit::{Failure, say};
 use crate::out::json;
 use crate::out::table::Table;
-
-/// Returns the root of the state of a repository that a URL names, if there are no nodes in this state.
-pub(super) fn without_nodes(given: &Path, stores: &Stores) -> Result<Option<Target>, Failure> {
-    let place = Place::of(given, stores);
-    let Some(url) = place.url().filter(|_| place.path == "/") else { return Ok(None) };
-    match stores.repository(url)? {
-        // A path behind the adapter names a part of it.
-        Some((_, _, below)) if below.is_root() => {}
-        _ => return Ok(None),
-    }
-    let target = Target::opened(place, stores)?;
-    let dir = block_on(target.storage.list_dir(&Prefix::root())).map_err(|e| target.fail(e))?;
-    Ok((dir.objects.is_empty() && dir.prefixes.is_empty()).then_some(target))
-}
 
 /// The largest number of branches, tags or containers in the text.
 const MOST: usize = 20;
@@ -60,22 +44,47 @@ enum Allowed {
     Nothing,
 }
 
-impl RepositoryInfo {
-    /// Reads the repository of a URL with the adapter `icechunk`. Returns `None` for another path or URL.
+/// A state of a repository that a URL names.
+pub(super) struct Opened {
+    pub(super) repository: RepositoryInfo,
+    /// What is below the path behind the adapter.
+    pub(super) storage: Storage,
+    below: Prefix,
+}
+
+impl Opened {
+    /// Opens the repository of a URL with the adapter `icechunk`. Returns `None` for another path or URL, and if the
+    /// repository cannot be described.
     pub(super) fn of(given: &Path, stores: &Stores) -> Result<Option<Self>, Failure> {
         let Some(url) = stores.url(given) else { return Ok(None) };
-        let Some((repository, at, _)) = stores.repository(&url)? else { return Ok(None) };
-        match block_on(repository.contents()) {
-            Ok(contents) => Ok(Some(block_on(Self::read(&contents, at, stores.targets())))),
-            // A snapshot that is named by its id is read without this file.
+        let Some((repository, at, below)) = stores.repository(&url)? else { return Ok(None) };
+        let contents = match block_on(repository.contents()) {
+            Ok(contents) => contents,
             Err(e) => {
-                let why = Failure::from(e);
-                say(&format!("note: the repository is not described: {}", why.message()));
-                Ok(None)
+                // A snapshot that is named by its id is read without this file. Others have this error when they are opened.
+                if let Ref::Snapshot(_) = at {
+                    let why = Failure::from(e);
+                    say(&format!("note: the repository is not described: {}", why.message()));
+                }
+                return Ok(None);
             }
-        }
+        };
+        let storage = stores.open_state(&url, &contents, &at, &below)?;
+        let repository = block_on(RepositoryInfo::read(&contents, at, stores.targets()));
+        Ok(Some(Self { repository, storage, below }))
     }
 
+    /// Whether the snapshot has no nodes.
+    pub(super) fn is_empty(&self) -> Result<bool, Failure> {
+        if !self.below.is_root() {
+            return Ok(false);
+        }
+        let dir = block_on(self.storage.list_dir(&Prefix::root()))?;
+        Ok(dir.objects.is_empty() && dir.prefixes.is_empty())
+    }
+}
+
+impl RepositoryInfo {
     async fn read(contents: &Contents, at: Ref, targets: &Targets) -> Self {
         let snapshot = async {
             let id = contents.snapshot(&at).await?;
@@ -226,7 +235,7 @@ impl Allowed {
     fn of(container: &VirtualChunkContainer, targets: &Targets) -> Self {
         let named = container.name.as_ref().map(|name| format!("vcc://{name}/"));
         let places = [Some(&container.url_prefix), named.as_ref()].into_iter().flatten();
-        let places = places.filter_map(|place| zarr_store::Target::parse(place, PathEncoding::Percent).ok());
+        let places = places.filter_map(|place| Target::parse(place, PathEncoding::Percent).ok());
         let found = places.map(|place| match () {
             () if targets.allows(&place) => Self::All,
             () if targets.allows_below(&place) => Self::Part,
