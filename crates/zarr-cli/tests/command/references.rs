@@ -324,6 +324,42 @@ fn info_reads_each_file_of_a_repository_once() {
 
 #[cfg(all(feature = "s3", feature = "http"))]
 #[test]
+fn verbs_that_read_all_chunks_join_the_requests_of_neighbours() {
+    let (folder, server) = (Folder::new(), Bucket::new());
+    let values: Vec<u8> = (0..250).collect();
+    let mut refs = json!({
+        ".zgroup": { "zarr_format": 2 },
+        "a/.zarray": {
+            "zarr_format": 2, "shape": [250], "chunks": [1], "dtype": "|u1", "compressor": null, "filters": null,
+            "fill_value": 0, "order": "C"
+        },
+    });
+    for chunk in 0..250 {
+        refs[format!("a/{chunk}")] = json!([server.web("data/all.bin"), chunk, 1]);
+    }
+    folder.write("refs.json", json!({ "version": 1, "refs": refs }).to_string());
+    server.put("data/all.bin", values);
+    let store = url(&folder, "refs.json") + "|kerchunk:";
+    let place = format!("--allow-references={}", server.web("data/"));
+    zarr(args!["copy", "-q", &store, folder.join("copy.zarr"), &place]).ok();
+    let copy = folder.join("copy.zarr");
+    for (verb, most) in [
+        // The engine reads 64 chunks at once.
+        (args!["checksum", &store].to_vec(), 4),
+        (args!["checksum", "--stored", &store].to_vec(), 2),
+        (args!["validate", "--data", &store].to_vec(), 2),
+        (args!["diff", &store, &copy].to_vec(), 2),
+        (args!["diff", &copy, &store].to_vec(), 2),
+        (args!["stats", format!("{store}|zarr:a")].to_vec(), 4),
+    ] {
+        let (done, asked) = server.zarr(verb.iter().cloned().chain([place.clone().into()]));
+        done.ok();
+        assert!((1..=most).contains(&asked.len()), "{verb:?}: {} requests", asked.len());
+    }
+}
+
+#[cfg(all(feature = "s3", feature = "http"))]
+#[test]
 fn references_on_a_web_server_cost_few_requests() {
     let folder =
         fixtures(&["kerchunk/", "icechunk/v2-virtual/", "icechunk/v1-virtual/", "icechunk/v2-split/"]);

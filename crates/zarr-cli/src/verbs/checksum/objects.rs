@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 use sha2::{Digest, Sha256};
-use zarr_array::block_on;
 use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::Listed;
+use zarr_array::traits::{Bytes, StoreResult};
 
 use super::data::hexadecimal;
 use crate::args::target::Target;
@@ -39,11 +39,13 @@ pub(super) fn each(
             return Ok(());
         }
         let digests: Mutex<Vec<Option<(String, String)>>> = Mutex::new(vec![None; batch.len()]);
-        let job = |(number, listed): (usize, Listed)| {
-            // An object that was deleted meanwhile has no line. One that grew is refused.
-            let most = listed.meta.size.unwrap_or(UNKNOWN);
-            let object = block_on(target.storage.get(&listed.key, most)).map_err(|e| target.fail(e))?;
+        // An object that was deleted meanwhile has no line. One that grew is refused.
+        let read = async |(_, listed): &(usize, Listed)| {
+            target.storage.get(&listed.key, listed.meta.size.unwrap_or(UNKNOWN)).await
+        };
+        let job = |(number, listed): (usize, Listed), object: StoreResult<Option<Bytes>>| {
             let name = prefix.strip(&listed.key).unwrap_or_default().to_owned();
+            let object = object.map_err(|e| target.fail(e))?;
             let line = object.map(|object| (name, hexadecimal(&Sha256::digest(&object))));
             if let Some(place) = unpoisoned(digests.lock()).get_mut(number) {
                 *place = line;
@@ -52,7 +54,7 @@ pub(super) fn each(
             Ok(())
         };
         let items = batch.into_iter().enumerate().map(Ok);
-        crew::each(crew::width(&target.storage), items, size, job)?;
+        crew::each_read(&[&target.storage], items, size, read, job)?;
         for (name, digest) in unpoisoned(digests.into_inner()).into_iter().flatten() {
             add(name, digest)?;
         }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use futures_util::future::join;
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::{DEPTH, Document, Value};
-use zarr_array::traits::RegularGrid;
 use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::strided::Dims;
-use zarr_array::{DataType, Limits};
+use zarr_array::traits::{Bytes, RegularGrid};
+use zarr_array::{ArrayResult, DataType, Limits};
 
 use super::tolerance::{Apart, Judge, Tolerance};
 use crate::args::target::{Target, registry};
@@ -66,6 +67,9 @@ struct Pair<'a> {
     most: u64,
 }
 
+/// A chunk as it is stored.
+type Object = ArrayResult<Option<Bytes>>;
+
 /// A part to compare.
 struct Part {
     slab: Slab,
@@ -105,8 +109,13 @@ pub(super) fn compare(
         most: MOST,
     };
     let values = Mutex::new(Values { are_numbers: a.data_type().numeric().is_some(), ..Values::default() });
-    let job = |part: Part| {
-        let found = pair.part(&part)?;
+    let own = arrays.clone().map(Array::into_async);
+    let read = async |part: &Part| match pair.chunk(part) {
+        Some(index) => Some(join(own[0].read_encoded_chunk(index), own[1].read_encoded_chunk(index)).await),
+        None => None,
+    };
+    let job = |part: Part, objects: Option<(Object, Object)>| {
+        let found = pair.part(&part, objects)?;
         progress.add(1);
         if found.different > 0 {
             unpoisoned(values.lock()).add(found);
@@ -117,8 +126,7 @@ pub(super) fn compare(
         let elements = part.slab.count.iter().fold(1_u64, |n, len| n.saturating_mul(*len));
         elements.saturating_mul(element_size(a.data_type()) as u64).saturating_mul(3)
     };
-    let width = crew::width(a.storage()).max(crew::width(b.storage()));
-    crew::each(width, pair.parts(is_whole)?, size, job)?;
+    crew::each_read(&[a.storage(), b.storage()], pair.parts(is_whole)?, size, read, job)?;
     Ok(Ok(unpoisoned(values.into_inner())))
 }
 
@@ -199,19 +207,19 @@ impl Pair<'_> {
         Ok(Some(parts))
     }
 
-    fn part(&self, part: &Part) -> Result<Values, Failure> {
+    /// Returns the chunk whose objects are compared before its elements.
+    fn chunk<'p>(&self, part: &'p Part) -> Option<&'p Dims> {
+        part.chunk.as_ref().filter(|_| self.inner_grid(&part.slab).is_none())
+    }
+
+    fn part(&self, part: &Part, objects: Option<(Object, Object)>) -> Result<Values, Failure> {
         if let Some(inner) = self.inner_grid(&part.slab) {
             return self.in_pieces(&part.slab, &inner);
         }
-        let [a, b] = self.arrays;
-        if let Some(index) = &part.chunk {
-            let objects = [
-                a.read_encoded_chunk(index).map_err(|e| self.sides[0].fail(e))?,
-                b.read_encoded_chunk(index).map_err(|e| self.sides[1].fail(e))?,
-            ];
-            if objects[0] == objects[1] {
-                return Ok(Values::default());
-            }
+        if let Some((a, b)) = objects
+            && a.map_err(|e| self.sides[0].fail(e))? == b.map_err(|e| self.sides[1].fail(e))?
+        {
+            return Ok(Values::default());
         }
         self.slab(&self.picks, &part.slab)
     }
@@ -393,7 +401,7 @@ mod tests {
                 Pair { sides: &sides, arrays: &arrays, picks, judge, render, has_same_chunks: true, most };
             let mut sum = Values::default();
             for part in pair.parts(true).unwrap() {
-                sum.add(pair.part(&part.unwrap()).unwrap());
+                sum.add(pair.part(&part.unwrap(), None).unwrap());
             }
             let first = sum.first.unwrap();
             (sum.different, first.place, first.index, first.a, first.b)

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::sync::Mutex;
 
 use zarr_array::blocking::Array;
-use zarr_array::traits::Key;
 use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::strided::Dims;
+use zarr_array::traits::{Bytes, Key};
 use zarr_array::{ArrayError, ArrayErrorKind, ArrayResult, DataType};
 
 use super::dangling::{self, Targets};
@@ -52,11 +52,16 @@ pub(super) fn check(array: &Array, progress: &Progress) -> (Checked, Vec<Finding
             chunk.iter().fold(array.data_type().memory_size() as u64, |n, len| n.saturating_mul(*len));
         object.listed.meta.size.unwrap_or(decoded).saturating_add(decoded)
     };
-    let job = |object: Object| {
+    let own = array.clone().into_async();
+    let read = async |object: &Object| match &object.chunk {
+        Ok(index) => own.read_encoded_chunk(index).await,
+        Err(_) => Ok(None),
+    };
+    let job = |object: Object, read: ArrayResult<Option<Bytes>>| {
         let key = object.listed.key;
         match &object.chunk {
             Ok(index) => {
-                let (checked, found) = chunk(array, index, &key);
+                let (checked, found) = chunk(array, index, &key, read);
                 add(checked, found);
             }
             Err(why) => add(Checked::default(), vec![stray(&key, why)]),
@@ -65,7 +70,7 @@ pub(super) fn check(array: &Array, progress: &Progress) -> (Checked, Vec<Finding
         Ok(())
     };
     let listed = match objects(array) {
-        Ok(objects) => crew::each(crew::width(array.storage()), objects, size, job),
+        Ok(objects) => crew::each_read(&[array.storage()], objects, size, read, job),
         Err(e) => Err(e),
     };
     let (mut checked, mut found, targets) = unpoisoned(state.into_inner());
@@ -93,13 +98,18 @@ fn objects(array: &Array) -> Result<Box<dyn Iterator<Item = Result<Object, Failu
     Ok(Box::new(array.chunks(..)?.map(|chunk| Ok(Object::expected(array, chunk.index())?))))
 }
 
-/// Decodes one chunk.
-fn chunk(array: &Array, index: &Dims, key: &Key) -> (Checked, Vec<Finding>) {
+/// Decodes one chunk, which was read.
+fn chunk(
+    array: &Array,
+    index: &Dims,
+    key: &Key,
+    read: ArrayResult<Option<Bytes>>,
+) -> (Checked, Vec<Finding>) {
     let finding = |inner_start: Option<Vec<u64>>, e: &ArrayError| {
         let place = Place { key: key.to_string(), chunk: Some(index.to_vec()), inner_start };
         broken(place, e)
     };
-    let object = match array.read_encoded_chunk(index) {
+    let object = match read {
         Ok(None) => return Default::default(),
         Ok(Some(object)) => object,
         Err(e) => return (Checked { chunks: 1, ..Checked::default() }, vec![finding(None, &e)]),
