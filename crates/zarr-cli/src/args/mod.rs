@@ -7,6 +7,7 @@ pub(crate) mod data_type;
 pub(crate) mod dimension;
 pub(crate) mod foreign;
 pub(crate) mod from;
+pub(crate) mod inside;
 pub(crate) mod labels;
 pub(crate) mod place;
 pub(crate) mod scalar;

@@ -13,7 +13,7 @@ use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 use zarr_store_fs::FsStore;
 use zarr_store_icechunk::{Contents, Ref, Repository};
 
-use crate::args::archive;
+use crate::args::{archive, inside};
 use crate::exit::{Exit, Failure};
 
 /// The schemes of all stores in this build, except stores in memory.
@@ -109,14 +109,15 @@ impl Stores {
         stores
     }
 
-    /// Returns `given` as a URL, or `None` if it is a directory. The path of an archive, or of a node in it, is one.
+    /// Returns `given` as a URL, or `None` if it is a directory. The path of an archive, or of a node in it, is one. A path behind
+    /// an adapter of references is that of a node.
     pub(crate) fn url<'a>(&self, given: &'a Path) -> Option<Cow<'a, str>> {
         let is_url = |text: &&str| {
             // The name of a directory may look like a name with an adapter behind it.
             scheme_of(text).is_some() || !names_of(text).is_empty() && !given.exists()
         };
         match given.to_str().filter(is_url) {
-            Some(url) => Some(Cow::Borrowed(url)),
+            Some(url) => Some(inside::url(url).map_or(Cow::Borrowed(url), Cow::Owned)),
             None => archive::url(given).map(Cow::Owned),
         }
     }

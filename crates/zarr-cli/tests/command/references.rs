@@ -149,6 +149,41 @@ fn info_shows_a_repository_without_nodes() {
 }
 
 #[test]
+fn a_path_behind_the_adapter_of_references_names_a_node() {
+    let folder = fixtures(&["icechunk/v2-virtualizarr/", "kerchunk/weather.parq/"]);
+    unpacked(&folder, "kerchunk/");
+    let repository = url(&folder, "icechunk/v2-virtualizarr");
+    for (store, array) in [
+        (url(&folder, "kerchunk/weather.json") + "|kerchunk:", "t2m"),
+        (url(&folder, "kerchunk/weather.parq") + "|kerchunk:", "t2m"),
+        (format!("{}|zip:kerchunk/weather.json|kerchunk:", archive()), "t2m"),
+        (format!("{repository}|icechunk:"), "t2m"),
+        (format!("{repository}|icechunk:@branch.main/"), "t2m"),
+    ] {
+        let run = |node: String, verb: &[&str]| {
+            let all = args![verb[0], node, allowed(&folder)].into_iter();
+            zarr(all.chain(verb[1..].iter().map(Into::into))).ok().out
+        };
+        for verb in [
+            &["info", "--json"][..],
+            &["cat", "-f", "csv", "--decode", "-s", "time=2000-01-04,lat@0,lon@1"],
+            &["cat", "-f", "json", "-s", "time=2000-01-04,lat@0"],
+            &["stats", "--json", "--decode"],
+            &["explain", "--json", "-s", "time=2000-01-04"],
+        ] {
+            let named = run(format!("{}|zarr:{array}", store.trim_end_matches('/')), verb);
+            assert!(!named.is_empty());
+            for node in [format!("{store}{array}"), format!("{store}/{array}"), format!("{store}{array}/")] {
+                let own = run(node.clone(), verb);
+                assert_eq!(String::from_utf8(own), String::from_utf8(named.clone()), "{node} {verb:?}");
+            }
+        }
+    }
+    let missing = url(&folder, "kerchunk/weather.json") + "|kerchunk:/t2";
+    zarr(args!["info", missing]).fails(3, &["there is no node at \"/t2\"", "did you mean \"t2m\""]);
+}
+
+#[test]
 fn an_archive_holds_references_and_repositories() {
     let folder = fixtures(&["icechunk/v2-history/", "kerchunk/weather.parq/"]);
     unpacked(&folder, "kerchunk/");
