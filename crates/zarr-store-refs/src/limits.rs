@@ -23,8 +23,8 @@ pub struct RefsLimits {
     /// The memory of the decoded records of a row group in bytes, 20 for each row and those of locations and values.
     /// Default: 256 MiB.
     pub decoded_bytes: u64,
-    /// The memory of Parquet files and of decoded records that are kept for the next reads, in bytes; those of the
-    /// last two files are kept in any case. Default: 16 MiB.
+    /// The memory of decoded records, and of Parquet files with several row groups, that are kept for the next reads, in bytes;
+    /// those of the last two files are kept in any case. Default: 16 MiB.
     pub cache_bytes: usize,
 }
 

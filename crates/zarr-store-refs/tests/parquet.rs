@@ -489,8 +489,12 @@ fn a_file_is_one_request_at_its_first_use() {
     assert_eq!(counting.counts().requests(), 4);
     assert_eq!([read(&opened, "a/10"), read(&opened, "a/11")], ["absent", "absent"]);
     assert_eq!(counting.counts().requests(), 5);
-    // Without a cache, the last two files are kept still.
-    let (storage, counting) = Counting::over(&thirty());
+    // Without a cache, the records of the last four files are kept still.
+    let sixty = thirty();
+    put(&sixty, "d/r.parq/.zmetadata", metadata("[60]", "[1]", ".", 10));
+    let rows: Vec<Row<'_>> = (0..10).map(|row| (Some("x.bin"), row, 1, None)).collect();
+    (3..6).for_each(|file| put(&sixty, &format!("d/r.parq/a/refs.{file}.parq"), references(&rows)));
+    let (storage, counting) = Counting::over(&sixty);
     let opened = open_with(&storage, Targets::none(), |limits| limits.cache_bytes = 0).unwrap();
     let requests = |chunks: [&str; 4]| {
         let before = counting.counts();
@@ -498,7 +502,9 @@ fn a_file_is_one_request_at_its_first_use() {
         (counting.counts() - before).requests()
     };
     assert_eq!(requests(["a/0", "a/20", "a/1", "a/21"]), 4 + 2);
-    assert_eq!(requests(["a/10", "a/0", "a/20", "a/20"]), 3 + 3);
+    assert_eq!(requests(["a/10", "a/0", "a/20", "a/20"]), 1 + 3);
+    assert_eq!(requests(["a/30", "a/0", "a/20", "a/30"]), 1 + 4);
+    assert_eq!(requests(["a/40", "a/50", "a/0", "a/50"]), 3 + 4);
 }
 
 #[test]

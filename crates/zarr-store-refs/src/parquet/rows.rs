@@ -15,11 +15,12 @@ use crate::parquet::page::{Page, Pages};
 use crate::parquet::problem::{Parsed, Problem};
 use crate::parquet::values::{BYTE_ARRAY, INT32, INT64, Integers, Text, Texts, beyond};
 
-/// The records of a row group: 12 to 20 bytes each, and each location once.
+/// The records of a row group: 4 to 20 bytes each, and each location once.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    /// The number of the first row in the file.
+    /// The number of the first row in the file, and the number of rows.
     first: u64,
+    len: u64,
     /// The index of the location of each row, up to the last row that has one; or [`NONE`].
     paths: Vec<u32>,
     offsets: Narrow,
@@ -56,7 +57,13 @@ impl Rows {
         let inline = reading(RAW).inline(&mut budget)?;
         let rows = paths.capacity() * 4 + offsets.memory() + sizes.memory();
         let memory = rows + to_usize(budget.most - budget.left - group.rows * ROW);
-        Ok(Self { first: group.first, paths, offsets, sizes, locations: locations.list, inline, memory })
+        let (first, len) = (group.first, group.rows);
+        Ok(Self { first, len, paths, offsets, sizes, locations: locations.list, inline, memory })
+    }
+
+    /// Whether a row, by its number in the file, is one of them.
+    pub(crate) fn holds(&self, row: u64) -> bool {
+        row.checked_sub(self.first).is_some_and(|at| at < self.len)
     }
 
     /// The memory of the records in bytes, about.
@@ -102,25 +109,41 @@ fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Integers in four bytes each, as long as they fit.
+/// Integers in as few bytes as their largest one needs: none as long as all are the same, then four or eight each.
 #[derive(Debug)]
 enum Narrow {
+    Same(i64, usize),
     Four(Vec<u32>),
     Eight(Vec<i64>),
 }
 
 impl Default for Narrow {
     fn default() -> Self {
-        Self::Four(Vec::new())
+        Self::Same(0, 0)
     }
 }
 
 impl Narrow {
-    fn push(&mut self, value: i64) {
+    /// Adds one of `most` values.
+    fn push(&mut self, value: i64, most: usize) {
         match (&mut *self, u32::try_from(value)) {
-            (Self::Four(values), Ok(value)) => values.push(value),
+            (Self::Same(same, len), _) if *len == 0 || *same == value => (*same, *len) = (value, *len + 1),
+            (Self::Same(same, len), _) => {
+                let (same, len) = (*same, *len);
+                *self = match u32::try_from(same) {
+                    Ok(same) => Self::Four(filled(same, len, most.min(len.max(FIRST)))),
+                    Err(_) => Self::Eight(filled(same, len, most)),
+                };
+                self.push(value, most);
+            }
+            (Self::Four(values), Ok(value)) => {
+                if values.len() == values.capacity() {
+                    values.reserve_exact(most.saturating_sub(values.len()));
+                }
+                values.push(value);
+            }
             (Self::Four(values), Err(_)) => {
-                let mut wide = Vec::with_capacity(values.capacity());
+                let mut wide = Vec::with_capacity(most);
                 wide.extend(values.iter().map(|value| i64::from(*value)));
                 wide.push(value);
                 *self = Self::Eight(wide);
@@ -132,6 +155,13 @@ impl Narrow {
     /// Returns a value, or 0 if it was not pushed.
     fn get(&self, at: usize) -> i64 {
         match self {
+            Self::Same(value, len) => {
+                if at < *len {
+                    *value
+                } else {
+                    0
+                }
+            }
             Self::Four(values) => values.get(at).copied().map_or(0, i64::from),
             Self::Eight(values) => values.get(at).copied().unwrap_or(0),
         }
@@ -139,10 +169,21 @@ impl Narrow {
 
     fn memory(&self) -> usize {
         match self {
+            Self::Same(..) => 0,
             Self::Four(values) => values.capacity() * 4,
             Self::Eight(values) => values.capacity() * 8,
         }
     }
+}
+
+/// The integers for which room is made at first: if one of them needs eight bytes, little was taken in vain.
+const FIRST: usize = 1 << 12;
+
+/// Returns `len` times a value, with room for `most`.
+fn filled<T: Clone>(value: T, len: usize, most: usize) -> Vec<T> {
+    let mut values = Vec::with_capacity(most);
+    values.resize(len, value);
+    values
 }
 
 /// The memory that the records of a row group may take.
@@ -265,7 +306,7 @@ impl Reading<'_> {
         let Some(column) = self.column(&[INT32, INT64])? else {
             return Err(Problem::corrupt(format!("there is no column {:?}", COLUMNS[self.index])));
         };
-        let mut numbers = Narrow::Four(Vec::with_capacity(most));
+        let mut numbers = Narrow::default();
         let mut dictionary = Vec::new();
         self.pages(column, |page, row| {
             if page.is_dictionary {
@@ -278,7 +319,7 @@ impl Reading<'_> {
             for _ in 0..page.values {
                 let value = if is_there(&mut levels)? { values.next()? } else { 0 };
                 if *row < most as u64 {
-                    numbers.push(value);
+                    numbers.push(value, most);
                 }
                 *row += 1;
             }
@@ -367,5 +408,31 @@ fn is_there(levels: &mut Option<Hybrid>) -> Parsed<bool> {
     match levels {
         None => Ok(true),
         Some(levels) => Ok(levels.next()? == 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_take_no_more_memory_than_the_largest_one_needs() {
+        let (small, large) = (7_i64, 1_i64 << 40);
+        for (values, bytes) in [
+            (&[][..], 0),
+            (&[small; 5], 0),
+            (&[large; 5], 0),
+            (&[-1; 5], 0),
+            (&[small, small, 8, 9, 10], 20),
+            (&[small, small, 8, large, 10], 40),
+            (&[small, small, large, 9, -1], 40),
+            (&[large, large, small, 9, 10], 40),
+        ] {
+            let mut narrow = Narrow::default();
+            values.iter().for_each(|value| narrow.push(*value, values.len()));
+            assert_eq!(narrow.memory(), bytes, "{values:?}");
+            let read: Vec<i64> = (0..=values.len()).map(|at| narrow.get(at)).collect();
+            assert_eq!(read, [values, &[0][..]].concat());
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A directory of references in Parquet: `.zmetadata` with all documents, and for each array files with its references.
 //!
 //! Chunk `n` of an array, in C order, is in row `n % record_size` of the file `ARRAY/refs.M.parq`, where `M` is
-//! `n / record_size`. A file is read as a whole when it is first needed, and its row groups are decoded one by one.
+//! `n / record_size`. A file is read as a whole when it is first needed, and several row groups are decoded one by one.
 
 mod grid;
 mod list;
@@ -167,7 +167,11 @@ impl Records {
             read_file(storage, key, limits, self.record_size)
         };
         let part = self.part((array, number, None), || Box::pin(reading())).await?;
-        let Part::File(file) = part else { return Ok(None) };
+        let file = match part {
+            Part::Absent => return Ok(None),
+            Part::Rows(rows) => return Ok(rows.holds(row).then_some(Record { rows, row })),
+            Part::File(file) => file,
+        };
         let Some(group) = file.layout.group_of(row) else { return Ok(None) };
         let name = (array, number, group);
         if let Some((_, rows)) = held.as_ref().filter(|(held, _)| *held == name) {
@@ -244,6 +248,13 @@ async fn read_file(
     if layout.rows > record_size {
         let message = format!("it has {} rows, but \"record_size\" is {record_size}", layout.rows);
         return Err(Problem::corrupt(message).of_file(&key));
+    }
+    // Of a file with one row group the bytes are not kept beside the records. If the records are wrong, they are: each read says
+    // so without another request.
+    if let [group] = &layout.groups[..]
+        && let Ok(rows) = Rows::decode(&bytes, group, &limits)
+    {
+        return Ok(Part::Rows(Arc::new(rows)));
     }
     Ok(Part::File(Arc::new(File { bytes, layout })))
 }

@@ -9,7 +9,8 @@ use crate::parquet::{Layout, Rows};
 /// The array, the number of the file, and perhaps the number of the row group.
 pub(crate) type Name = (usize, u64, Option<usize>);
 
-/// The parts that are kept in any case: two files, each with a row group. A listing goes to and fro between files.
+/// The parts that are kept in any case: two files, each with a row group, or the records of four files. A listing goes to and fro
+/// between files.
 pub(crate) const LEAST: usize = 4;
 
 /// A part of a file.
@@ -17,7 +18,9 @@ pub(crate) const LEAST: usize = 4;
 pub(crate) enum Part {
     /// There is no such file.
     Absent,
+    /// A file with several row groups, or with one that cannot be decoded.
     File(Arc<File>),
+    /// A row group, or a whole file that has only one.
     Rows(Arc<Rows>),
 }
 
