@@ -29,11 +29,16 @@ pub(crate) fn copied(from: &Storage, to: Storage) -> Storage {
     to
 }
 
+/// Returns a document of this folder.
+pub(crate) fn document(name: &str) -> Value {
+    let text = block_on(folder().get(&Key::new(name).unwrap(), 1 << 30)).unwrap().unwrap();
+    // Attributes have bare NaN.
+    Document::parse(&text, DEPTH, &mut Vec::new()).unwrap().root
+}
+
 /// Returns the cases of one kind.
 pub(crate) fn cases(kind: &str) -> Vec<Value> {
-    let text = block_on(folder().get(&Key::new("expected.json").unwrap(), 1 << 30)).unwrap().unwrap();
-    // Attributes have bare NaN.
-    let all = Document::parse(&text, DEPTH, &mut Vec::new()).unwrap().root;
+    let all = document("expected.json");
     all.elements().unwrap().filter(|case| case.get("kind").unwrap() == kind).collect()
 }
 

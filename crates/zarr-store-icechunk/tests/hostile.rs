@@ -125,6 +125,12 @@ const HOSTILE: &[(&str, Change)] = &[
     ("compression 2 is not known", |p| drop(p.files.insert("repo".into(), header(2, 6, 2)))),
     ("it is not \"Ichk\"", |p| drop(p.files.insert("repo".into(), header(2, 6, 0)))),
     ("cannot be inflated", |p| drop(p.files.insert("repo".into(), [header(2, 6, 1), vec![7; 99]].concat()))),
+    // A frame that says that it has 1 TiB.
+    ("more than 2147483648 bytes, which is the limit", |p| {
+        let frame =
+            [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &(1_u64 << 40).to_le_bytes(), &[3, 0, 0, 0]].concat();
+        p.files.insert("repo".into(), [header(2, 6, 1), frame].concat());
+    }),
     // snapshots
     ("no such snapshot", |p| drop(p.files.insert(format!("snapshots/{SNAPSHOT}"), Vec::new()))),
     ("the file is that of the snapshot 0000", |p| drop(p.snapshot.insert(0, Flat::Plain(vec![0; 12])))),
@@ -216,6 +222,68 @@ fn a_hostile_repository_is_an_error_and_never_a_fill_value() {
             assert_eq!(values, VALUES, "{number}: {said}");
         }
     }
+}
+
+/// The cases of [`HOSTILE`] that the tests of `zarr serve` and of the package for Python read, too.
+const SHARED: [&str; 20] = [
+    "specification version 3 is not known, 1 and 2 are",
+    "Unavailable: key \"repo\": the repository is offline: \"it\\nmoved\"",
+    "\"snapshot_index\" is 4294967295, but there are 1 snapshots",
+    "branches are not in the order",
+    "field \"branches\" at byte",
+    "Corrupt: key \"repo\": this is not a file of Icechunk",
+    "more than 2147483648 bytes, which is the limit",
+    "no such snapshot",
+    "the file is that of the snapshot 0000",
+    "nodes are not in the order",
+    "kind of the node is not known",
+    "manifest that the snapshot names does not exist",
+    "the file is that of the manifest 0G00",
+    "not in the order of their indices",
+    "a chunk is one of",
+    "Io: key \"a/c/1\": the reference to",
+    "RangeNotSatisfiable",
+    "does not say the entity tag",
+    "the configuration has no container \"c\"",
+    "at most 1024 are accepted",
+];
+
+/// Returns all cases of [`HOSTILE`] that are denied, and those in [`SHARED`], as JSON: what the error says, its kind, and the
+/// files that differ from those of a repository without errors, in hexadecimal digits.
+fn shared() -> String {
+    let hex = |file: &[u8]| file.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let member = |(name, file): (&String, &Vec<u8>)| match file.is_empty() {
+        true => format!("\"{name}\": null"),
+        false => format!("\"{name}\": \"{}\"", hex(file)),
+    };
+    let whole = Parts::new().built();
+    let rows = HOSTILE.iter().filter(|(said, _)| SHARED.contains(said) || *said == "PermissionDenied");
+    let rows = rows.map(|(said, change)| {
+        let mut parts = Parts::new();
+        change(&mut parts);
+        let files = parts.built();
+        let kind = format!("{:?}", all(&files).unwrap_err().kind());
+        let kind = kind.split(' ').next().unwrap();
+        // Without the kind and the key, which others show in another way.
+        let said = said.strip_prefix(kind).unwrap_or(said).rsplit("\": ").next().unwrap();
+        let changed = files.iter().filter(|(name, file)| whole.get(*name) != Some(file)).map(member);
+        let changed = changed.collect::<Vec<_>>().join(", ");
+        format!("    {{\"said\": {said:?}, \"kind\": {kind:?}, \"files\": {{{changed}}}}}")
+    });
+    let rows = rows.collect::<Vec<_>>().join(",\n");
+    let files = whole.iter().map(|file| format!("    {}", member(file))).collect::<Vec<_>>().join(",\n");
+    format!("{{\n  \"files\": {{\n{files}\n  }},\n  \"cases\": [\n{rows}\n  ]\n}}\n")
+}
+
+#[test]
+fn the_table_of_hostile_repositories_is_that_of_these_tests() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/references/hostile-repositories.json");
+    let text = shared();
+    if std::env::var_os("ZARR_WRITE_HOSTILE").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    let is_same = std::fs::read_to_string(path).unwrap() == text;
+    assert!(is_same, "ZARR_WRITE_HOSTILE=1 writes the table after a change of these tests");
 }
 
 #[test]

@@ -14,13 +14,14 @@ pub(crate) fn content(file: Bytes, most: u64) -> StoreResult<Bytes> {
 
 #[cfg(feature = "zstd")]
 fn inflated(file: &[u8], most: u64) -> StoreResult<Bytes> {
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    match zrip::decompress_with_limit(file, most) {
-        Ok(content) => Ok(content.into()),
-        Err(e) => {
-            Err(StoreError::new(StoreErrorKind::Corrupt, "the references cannot be inflated").with_source(e))
+    let limit = usize::try_from(most).unwrap_or(usize::MAX);
+    zrip::decompress_with_limit(file, limit).map(Bytes::from).map_err(|e| match e {
+        zrip::DecompressError::OutputTooSmall => {
+            let message = format!("the inflated references have more than {most} bytes, which is the limit");
+            StoreError::new(StoreErrorKind::LimitExceeded, message)
         }
-    }
+        e => StoreError::new(StoreErrorKind::Corrupt, "the references cannot be inflated").with_source(e),
+    })
 }
 
 #[cfg(not(feature = "zstd"))]

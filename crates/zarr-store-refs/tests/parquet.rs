@@ -10,7 +10,8 @@ use zarr_store_refs::{Refs, RefsLimits, SCHEMES};
 use zarr_traits::store::Op;
 use zarr_traits::{Bytes, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on};
 
-use crate::cases;
+use crate::cases::{self, text};
+use crate::hostile::{bytes, hostile};
 use crate::written::{
     Column, Page, Row, columns, file, integers, leveled, plain, references, texts, varint, zigzag,
 };
@@ -683,4 +684,16 @@ fn the_adapter_finds_out_what_is_before_it() {
     let targets = Targets::none().allow("mem://b/").unwrap();
     let targets = schemes.targets(&Access::new().targets(targets));
     assert_eq!(read(&block_on(Refs::open_parquet(&inner, whole, targets)).unwrap(), "a/3"), "1 bytes from 3");
+}
+
+#[test]
+fn hostile_directories_are_errors_of_the_chunk() {
+    let rows = hostile("directories");
+    assert!(rows.len() > 2);
+    for row in rows {
+        let (kind, said) = (text(&row, "kind"), text(&row, "said"));
+        let storage = folder(bytes(&row, "hex"));
+        let answer = read(&open(&storage), "a/0");
+        assert!(answer.starts_with(&kind) && answer.contains(&said), "{said}: {answer}");
+    }
 }

@@ -23,6 +23,8 @@ mod explain;
 mod formats;
 mod from;
 mod harness;
+#[cfg(feature = "serve")]
+mod hostile;
 mod info;
 mod join;
 mod labels;

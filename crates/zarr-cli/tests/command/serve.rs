@@ -12,7 +12,7 @@ use crate::args;
 use crate::harness::{Folder, command, zarr};
 
 /// A running server. It is killed when the test ends.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     /// `127.0.0.1:PORT`
     address: String,
@@ -28,21 +28,40 @@ impl Drop for Server {
 
 /// An answer: the status, the head in lower case, the body.
 #[derive(Debug)]
-struct Reply {
-    status: u16,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
     head: String,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Server {
-    fn start<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Self {
+    pub(crate) fn start<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Self {
+        Self::start_if_it_can(args).unwrap()
+    }
+
+    /// Returns `None` if the command ends without serving.
+    pub(crate) fn start_if_it_can<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Option<Self> {
         let mut command = command();
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
         let address = url.trim().strip_prefix("http://").and_then(|url| url.strip_suffix('/'));
-        Self { address: address.unwrap_or_else(|| panic!("{url:?}")).to_owned(), child }
+        let address = address.unwrap_or_default().to_owned();
+        let server = Self { address, child };
+        (!server.address.is_empty()).then_some(server)
+    }
+
+    /// Kills the server. Returns the most memory that it had, in KiB, 0 where that is not known, and what it has written to
+    /// stderr.
+    pub(crate) fn end(mut self) -> (u64, String) {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().split(' ').next());
+        let peak = peak.map_or(0, |peak| peak.parse().unwrap());
+        self.child.kill().unwrap();
+        let mut notes = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut notes).unwrap();
+        (peak, notes)
     }
 
     /// Sends these bytes and reads until the server closes the connection.
@@ -67,7 +86,7 @@ impl Server {
         self.send(format!("{method} {path} HTTP/1.1\r\n{host}{lines}Connection: close\r\n\r\n").as_bytes())
     }
 
-    fn get(&self, path: &str, headers: &[&str]) -> Reply {
+    pub(crate) fn get(&self, path: &str, headers: &[&str]) -> Reply {
         self.ask("GET", path, headers)
     }
 }

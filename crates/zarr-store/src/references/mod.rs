@@ -150,7 +150,8 @@ impl<R: References> ReferenceStore<R> {
                 // An archive has nothing around it.
                 let root = self.storage.location().filter(|root| split_adapters(root).1.is_empty());
                 let root = root.ok_or_else(|| leads_out(location))?;
-                self.targets.find(&Target::of_url(root)?.join(&outside)?).await
+                let place = Target::of_url(root).and_then(|root| root.join(&outside));
+                self.targets.find(&place.map_err(|_| leads_out(location))?).await
             }
         }
     }
@@ -292,7 +293,11 @@ fn missing() -> StoreError {
 /// Returns an error of a target as that of the key that refers to it.
 fn of(mut error: StoreError, location: &str, key: &Key, is_exact: bool) -> StoreError {
     error.take_key();
-    let kind = error.kind();
+    let kind = match error.kind() {
+        // A location that no store takes is not the mistake of the caller, who gave only the key.
+        StoreErrorKind::InvalidArgument => StoreErrorKind::Corrupt,
+        kind => kind,
+    };
     StoreError::new(kind, format!("the reference to {} cannot be read", shown(location)))
         .with_key(key)
         .with_source(Dangling::wrapped(error, location, is_exact))
