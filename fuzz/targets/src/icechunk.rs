@@ -4,13 +4,17 @@
 //! An input is the files of a repository: for each the length of the name (one byte), the name, the length of the content (four
 //! bytes, little-endian) and the content.
 
+use std::sync::LazyLock;
+
 use zarr_store::{MemoryStore, Targets, zip::ZipStore};
 use zarr_store_icechunk::{IcechunkLimits, Ref, Repository};
 use zarr_traits::{Key, Prefix, Storage, StoreResult, block_on};
 
 use crate::strangers::{self, ARCHIVE, put};
 
-const SECRET: &str = "what nobody may read";
+/// What references may name.
+static TARGETS: LazyLock<Targets> =
+    LazyLock::new(|| strangers::place("file:///zarr-references/data/", "allowed/raw.bin", &[7; 4096]));
 
 /// Splits the first file off an input.
 fn file(input: &[u8]) -> Option<(Key, &[u8], &[u8])> {
@@ -22,24 +26,20 @@ fn file(input: &[u8]) -> Option<(Key, &[u8], &[u8])> {
 }
 
 pub(crate) fn run(mut input: &[u8]) {
-    let (own, archive) = (Storage::from(MemoryStore::new()), Storage::from(MemoryStore::new()));
+    let own = Storage::from(MemoryStore::new());
     while let Some((key, content, rest)) = file(input) {
         put(&own, key.as_str(), content);
         input = rest;
     }
-    put(&archive, "allowed/raw.bin", &[7; 4096]);
-    put(&archive, "secret", SECRET.as_bytes());
-    let below = zarr_store::Prefixed::over(&archive, Prefix::new("allowed/").expect("a prefix"));
-    let targets = Targets::none().serve("file:///zarr-references/data/", below).expect("a place");
     let mut limits = IcechunkLimits::default();
     (limits.file_bytes, limits.nodes, limits.listed_chunks) = (1 << 20, 1 << 12, 1 << 14);
     limits.names = 1 << 8;
     let repository = Repository::new(&own, Prefix::root()).limits(limits);
     let _ = block_on(hold(&repository));
-    let Ok(store) = block_on(repository.open(&Ref::default(), targets)) else { return };
+    let Ok(store) = block_on(repository.open(&Ref::default(), TARGETS.clone())) else { return };
     let Ok(listed) = block_on(store.list_all(&Prefix::root())) else { return };
     assert!(listed.iter().all(|found| found.meta.size.is_some()), "a size is not known");
-    strangers::check(&store, &listed, SECRET);
+    strangers::check(&store, &listed);
 }
 
 /// Reads what a repository holds.

@@ -1,6 +1,8 @@
 //! Files of references of kerchunk. What a hostile file names is read from the places that are allowed, or is an error; a part
 //! of a value is the part of the whole.
 
+use std::sync::LazyLock;
+
 use zarr_store::{MemoryStore, Targets};
 use zarr_store_refs::{Refs, RefsLimits};
 use zarr_traits::{Key, Prefix, Storage, block_on};
@@ -9,22 +11,20 @@ use crate::strangers::{self, put};
 
 const FILE: &str = "folder/a.json";
 const DATA: &str = "0123456789abcdef";
-const SECRET: &str = "what nobody may read";
+/// What references may name.
+static TARGETS: LazyLock<Targets> =
+    LazyLock::new(|| strangers::place("s3://bucket/allowed/", "allowed/data", DATA.as_bytes()));
 
 pub(crate) fn run(input: &[u8]) {
-    let (own, archive) = (Storage::from(MemoryStore::new()), Storage::from(MemoryStore::new()));
+    let own = Storage::from(MemoryStore::new());
     put(&own, FILE, input);
     put(&own, "folder/data", DATA.as_bytes());
-    put(&archive, "allowed/data", DATA.as_bytes());
-    put(&archive, "secret", SECRET.as_bytes());
-    let below = zarr_store::Prefixed::over(&archive, Prefix::new("allowed/").expect("a prefix"));
-    let targets = Targets::none().serve("s3://bucket/allowed/", below).expect("a place");
     let mut limits = RefsLimits::default();
     (limits.json_bytes, limits.references, limits.location_bytes) = (1 << 20, 1 << 14, 1 << 10);
     let file = Key::new(FILE).expect("a key");
-    let Ok(store) = block_on(Refs::open_with(&own, file, targets, limits)) else { return };
+    let Ok(store) = block_on(Refs::open_with(&own, file, TARGETS.clone(), limits)) else { return };
     let listed = block_on(store.list_all(&Prefix::root())).expect("keys are at hand");
-    strangers::check(&store, &listed, SECRET);
+    strangers::check(&store, &listed);
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
