@@ -40,16 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         println!("works: skipped, there is no valgrind");
         return Ok(());
     }
-    start(&mut cargo([
-        "build",
-        "--quiet",
-        "--locked",
-        "--release",
-        "-p",
-        "bench-contender",
-        "--bin",
-        "works",
-    ]))?;
+    start(&mut cargo(["build", "--quiet", "--locked", "--release", "-p", "bench-works"]))?;
     let counted = count_all(&target_dir().join("release/bench-works"))?;
     let file = root().join(RECORDED);
     let recorded = parse(&fs::read_to_string(&file).unwrap_or_default())?;
