@@ -1,5 +1,6 @@
 //! `zarr pyramid`: makes levels of lower resolution beside an array.
 
+mod archive;
 mod into;
 mod report;
 mod settings;
@@ -8,6 +9,8 @@ use std::time::Instant;
 
 use zarr_array::block_on;
 use zarr_copy::{Event, RunOptions, SharedCopy};
+
+use archive::Archive;
 
 use crate::args::stores::Stores;
 use crate::args::target::Target;
@@ -19,6 +22,13 @@ pub(crate) use settings::Args;
 use settings::{failed, left, metadata, settings};
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    match args.destination.as_ref().and_then(|destination| Archive::of(destination, stores)) {
+        Some(archive) => archive.fill(args, stores, |args| make(args, stores)),
+        None => make(args, stores),
+    }
+}
+
+fn make(args: &Args, stores: &Stores) -> Outcome {
     let metadata = metadata(args)?;
     let source = Target::to_change(&args.source, stores)?;
     let place = match &args.destination {

@@ -178,6 +178,27 @@ fn three_processes_one_of_them_killed_make_what_one_makes() {
 }
 
 #[test]
+fn a_new_archive_has_level_0_and_the_others() {
+    let folder = Folder::new();
+    image(&folder);
+    pyramid(&folder, "a.zarr b.zarr.zip --levels 2 --dry-run").ok();
+    assert_eq!(folder.files(".").iter().filter(|file| file.contains("zip")).count(), 0);
+    pyramid(&folder, "a.zarr b.zarr.zip --levels 2 --verify").ok();
+    let zipped: Vec<String> = folder.files(".").into_iter().filter(|file| file.contains("zip")).collect();
+    assert_eq!(zipped, ["b.zarr.zip"]);
+    zarr_in(folder.path(), ["validate", "--conventions", "ome", "b.zarr.zip"]).ok();
+    assert_eq!(elements(&folder, "b.zarr.zip/1")[0], json!([6, 8, 10, 12, 14]));
+    let attributes = zarr_in(folder.path(), ["attrs", "b.zarr.zip"]).ok();
+    assert!(attributes.text().contains("\"name\": \"b\""), "{}", attributes.text());
+    pyramid(&folder, "a.zarr b.zarr.zip --levels 2").fails(2, &["b.zarr.zip", "exists"]);
+    // An earlier run has ended early.
+    fs::create_dir_all(folder.join(".c.zip.zarr-pyramid/c")).unwrap();
+    pyramid(&folder, "a.zarr c.zip --levels 2").fails(2, &["--resume"]);
+    pyramid(&folder, "a.zarr c.zip --levels 2 --resume").ok();
+    assert_eq!(elements(&folder, "c.zip/1"), elements(&folder, "b.zarr.zip/1"));
+}
+
+#[test]
 fn options_change_the_levels() {
     let folder = Folder::new();
     image(&folder);
@@ -243,6 +264,8 @@ fn a_new_group_gets_level_0_and_the_others() {
 
     pyramid(&folder, "a.zarr d.zarr --levels 1 --if-exists replace").fails(2, &["DST must be new"]);
     pyramid(&folder, "a.zarr d.zarr --levels 1 --factors q=2").fails(2, &["there is no dimension \"q\""]);
-    pyramid(&folder, "a.zarr d.zip --levels 1").fails(2, &["d.zip"]);
+    // An archive gets a hierarchy as a whole.
+    let inside = format!("file://{}|zip:sub", folder.join("d.zip").display());
+    pyramid(&folder, &format!("a.zarr {inside} --levels 1")).fails(2, &["d.zip"]);
     assert!(!folder.join("d.zarr").exists() && !folder.join("d.zip").exists());
 }

@@ -23,7 +23,7 @@ use crate::verbs::copy::join::THREADS;
 ///
 /// The levels lie beside level 0: those of `image.zarr/0` are `image.zarr/1`, `image.zarr/2`, …. They have its codecs and its
 /// chunks, but no longer ones than the level.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Level 0, or a group: level 0 of its multiscales, its only array of two or more dimensions, or its only group with the
@@ -32,7 +32,8 @@ pub(crate) struct Args {
     #[arg(value_name = "SRC")]
     pub(super) source: PathBuf,
     /// The directory or URL of a new group: SRC is copied there first, an array as `0`, and the levels are made beside the
-    /// copy. --chunks, --shards and --codecs change the copy as well.
+    /// copy. --chunks, --shards and --codecs change the copy as well. A name that ends in `.zip` is a new archive, which is packed at
+    /// the end from a hidden directory beside it.
     #[arg(value_name = "DST")]
     pub(super) destination: Option<PathBuf>,
     /// How the elements of a box become one: `nearest`, `mean`, `median`, `mode`, `min` or `max`. By default the mode for
@@ -56,7 +57,7 @@ pub(crate) struct Args {
     /// The metadata of the group that name the levels. By default what the group has; else the `multiscales` convention, if
     /// there are attributes `spatial:` or `proj:`; else OME-Zarr, if the names of the dimensions fit.
     #[arg(long, value_enum, value_delimiter = ',')]
-    metadata: Vec<Metadata>,
+    pub(super) metadata: Vec<Metadata>,
     /// The version of OME-Zarr: 0.4, 0.5 or 0.6. By default that of the group, else 0.5 in format 3 and 0.4 in format 2.
     #[arg(long, value_name = "VERSION")]
     pub(super) ome_version: Option<OmeVersion>,
@@ -111,7 +112,7 @@ Examples:
   srun --ntasks 32 zarr pyramid /data/plate.zarr --join night-17";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Metadata {
+pub(super) enum Metadata {
     /// OME-Zarr.
     Ome,
     /// The convention of GeoZarr.
