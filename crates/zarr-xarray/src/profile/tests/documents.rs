@@ -46,6 +46,36 @@ fn registered_conventions_are_judged_as_their_specifications_say() {
     }
 }
 
+#[test]
+fn a_convention_is_known_by_its_first_identifier() {
+    let schema = |repository: &str, tag: &str| {
+        format!("https://raw.githubusercontent.com/{repository}/refs/tags/{tag}/schema.json")
+    };
+    let text = |repository: &str, tag: &str| format!("https://github.com/{repository}/blob/{tag}/README.md");
+    let proj = "f17cb550-5864-4468-aeb7-f3180cfb622f";
+    for (entry, is_proj) in [
+        (json!({ "uuid": proj }), true),
+        (json!({ "uuid": proj.to_uppercase() }), true),
+        (json!({ "schema_url": schema("zarr-conventions/proj", "v0.1") }), true),
+        (json!({ "schema_url": schema("zarr-experimental/geo-proj", "v1") }), true),
+        (json!({ "spec_url": text("zarr-conventions/geo-proj", "v1") }), true),
+        (
+            json!({ "schema_url": schema("zarr-conventions/proj", "main"), "spec_url": text("zarr-conventions/proj", "v0.1") }),
+            false,
+        ),
+        (json!({ "uuid": "another", "schema_url": schema("zarr-conventions/proj", "v0.1") }), false),
+        (json!({ "spec_url": text("elsewhere/proj", "v0.1") }), false),
+    ] {
+        // Without its members a declared convention is wrong, and with them one that is not declared.
+        for (members, is_right) in [(json!({}), !is_proj), (json!({ "proj:code": "EPSG:1" }), is_proj)] {
+            let mut attributes = members.clone();
+            attributes["zarr_conventions"] = json!([entry]);
+            let [errors, _] = judged(&json!({ "/": { "attributes": attributes } }), Geozarr);
+            assert_eq!(errors.is_empty(), is_right, "{entry} {members}: {errors:?}");
+        }
+    }
+}
+
 /// A document of OME-Zarr with what it needs around it: arrays, images, wells.
 struct Surrounded {
     version: String,
