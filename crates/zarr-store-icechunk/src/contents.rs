@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use zarr_store::Targets;
-use zarr_store::references::ReferenceStore;
 use zarr_traits::{Prefix, Storage, StoreError, StoreResult};
 
 use crate::config;
@@ -13,7 +11,6 @@ use crate::info::{SnapshotInfo, VirtualChunkContainer};
 use crate::limits::IcechunkLimits;
 use crate::repository::{FILE, Information, Named, circle, time};
 use crate::revision::{Ref, all_of_files, snapshot_of};
-use crate::session::Session;
 use crate::snapshot;
 
 /// What a repository holds. [`Repository::contents`](crate::Repository::contents) reads it.
@@ -22,11 +19,11 @@ use crate::snapshot;
 /// each method reads its own files.
 #[derive(Debug, Clone)]
 pub struct Contents {
-    storage: Storage,
-    root: Prefix,
-    limits: IcechunkLimits,
+    pub(crate) storage: Storage,
+    pub(crate) root: Prefix,
+    pub(crate) limits: IcechunkLimits,
     /// The file `repo`, which specification 1 does not have.
-    information: Option<Information>,
+    pub(crate) information: Option<Information>,
 }
 
 impl Contents {
@@ -42,30 +39,6 @@ impl Contents {
         information: Option<Information>,
     ) -> Self {
         Self { storage: storage.clone(), root: root.clone(), limits: limits.clone(), information }
-    }
-
-    /// Opens a state of the repository as [`Repository::open`](crate::Repository::open) does, without reading the file `repo`
-    /// of specification 2 again.
-    ///
-    /// ```no_run
-    /// # use zarr_store::{MemoryStore, Targets};
-    /// # use zarr_store_icechunk::{Ref, Repository};
-    /// # use zarr_traits::{Prefix, Storage, block_on};
-    /// # let storage = Storage::from(MemoryStore::new());
-    /// let contents = block_on(Repository::new(&storage, Prefix::root()).contents())?;
-    /// for tag in block_on(contents.tags())?.into_keys() {
-    ///     let state = block_on(contents.open(&Ref::Tag(tag), Targets::none()))?;
-    /// }
-    /// # Ok::<(), zarr_traits::StoreError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As `Repository::open`.
-    pub async fn open(&self, at: &Ref, targets: Targets) -> StoreResult<Storage> {
-        let Self { storage, root, limits, information } = self;
-        let id = self.snapshot(at).await?;
-        let session = Session::open(storage, root, id, information.clone(), targets.clone(), limits).await?;
-        Ok(Storage::from(ReferenceStore::new(session, targets, storage, root.clone())))
     }
 
     /// The version of the specification: 1 or 2.

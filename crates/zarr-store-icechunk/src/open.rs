@@ -1,5 +1,6 @@
 //! Opening a repository as a store.
 
+use zarr_store::references::ReferenceStore;
 use zarr_store::{Access, Below, Prefixed, Scheme, Schemes, Targets};
 use zarr_store::{percent_decoded, split_adapters, split_node};
 use zarr_traits::{BoxFuture, Prefix, Storage, StoreError, StoreErrorKind, StoreResult};
@@ -8,6 +9,7 @@ use crate::contents::Contents;
 use crate::limits::IcechunkLimits;
 use crate::repository::Information;
 use crate::revision::{Ref, State};
+use crate::session::Session;
 
 /// The adapter `|icechunk:path` in URLs of stores: what is below a path in the branch `main` of a repository. Another state is
 /// named before the path: `|icechunk:@branch.NAME/path`, `@tag.NAME/path` or `@ID/path`, with the name percent-encoded.
@@ -128,6 +130,32 @@ impl Repository {
             State::Snapshot(_) => None,
         };
         Contents::of(storage, root, limits, information).open(at, targets).await
+    }
+}
+
+impl Contents {
+    /// Opens a state of the repository as [`Repository::open`](crate::Repository::open) does, without reading the file `repo`
+    /// of specification 2 again.
+    ///
+    /// ```no_run
+    /// # use zarr_store::{MemoryStore, Targets};
+    /// # use zarr_store_icechunk::{Ref, Repository};
+    /// # use zarr_traits::{Prefix, Storage, block_on};
+    /// # let storage = Storage::from(MemoryStore::new());
+    /// let contents = block_on(Repository::new(&storage, Prefix::root()).contents())?;
+    /// for tag in block_on(contents.tags())?.into_keys() {
+    ///     let state = block_on(contents.open(&Ref::Tag(tag), Targets::none()))?;
+    /// }
+    /// # Ok::<(), zarr_traits::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As `Repository::open`.
+    pub async fn open(&self, at: &Ref, targets: Targets) -> StoreResult<Storage> {
+        let Self { storage, root, limits, information } = self;
+        let id = self.snapshot(at).await?;
+        let session = Session::open(storage, root, id, information.clone(), targets.clone(), limits).await?;
+        Ok(Storage::from(ReferenceStore::new(session, targets, storage, root.clone())))
     }
 }
 
