@@ -8,6 +8,7 @@ mod args;
 mod boxes;
 mod colour;
 mod crew;
+mod decoded;
 mod doomed;
 mod elements;
 mod exit;
@@ -18,6 +19,12 @@ mod name;
 mod out;
 mod pick;
 mod planned;
+#[cfg(feature = "image")]
+#[cfg_attr(
+    not(feature = "page"),
+    allow(dead_code, unused_imports, reason = "the page shows more of a scene than a picture does")
+)]
+mod scene;
 mod secrets;
 mod slabs;
 mod sparse;

@@ -33,6 +33,9 @@ pub(crate) struct Listed {
     pub(crate) array: Option<Layout>,
     /// The reason why it is broken or not a node.
     pub(crate) problem: Option<String>,
+    /// The attributes that can be read.
+    #[cfg(feature = "page")]
+    pub(crate) attributes: Object,
 }
 
 /// The metadata of an array that fits into a line.
@@ -185,6 +188,12 @@ impl Listed {
         let node = if let ChildState::Node(node) = found { Some(node) } else { None };
         let format = node.as_ref().map(NodeMeta::format);
         let attributes = node.as_ref().and_then(NodeMeta::attributes_error).map(|e| format!("{e:#}"));
+        #[cfg(feature = "page")]
+        let readable = match &node {
+            Some(NodeMeta::Array(meta)) => meta.attributes(),
+            Some(NodeMeta::Group(meta)) => meta.attributes(),
+            None => Object::new(),
+        };
         let array = node.and_then(NodeMeta::array);
         let resolved = array.as_ref().map(|meta| meta.resolve(registry, &Limits::default(), &mut Ignore));
         let unresolved =
@@ -193,7 +202,15 @@ impl Listed {
         let array = array.map(|meta| Layout::new(&meta, data_type.as_ref(), registry));
         // Elements or attributes of the node cannot be read.
         let problem = problem.or(unresolved).or(attributes);
-        Self { path, kind, format, array, problem }
+        Self {
+            path,
+            kind,
+            format,
+            array,
+            problem,
+            #[cfg(feature = "page")]
+            attributes: readable,
+        }
     }
 
     /// Whether it is a node that cannot be fully used.

@@ -32,20 +32,61 @@ pub(super) fn check_command(report: &Path) -> Result<()> {
         let wave = ((lon + 7.0 * time) / 180.0 * 4.0 * std::f64::consts::PI).sin();
         273.0 + 25.0 * (lat / 90.0 * std::f64::consts::PI).sin() + 5.0 * wave * (lat / 20.0).cos()
     });
-    #[allow(clippy::cast_possible_truncation, reason = "a temperature")]
-    fs::write(
-        folder.join("t2m.raw"),
-        waves.flat_map(|kelvin| (kelvin as f32).to_le_bytes()).collect::<Vec<_>>(),
-    )?;
+    // Packed as (kelvin - 273.15) / 0.01, with a missing box.
+    #[allow(clippy::cast_possible_truncation, reason = "a packed temperature")]
+    let packed = |(i, kelvin): (u32, f64)| match (i / 180 % 90, i % 180) {
+        (20..30, 130..150) => i16::MIN,
+        _ => ((kelvin - 273.15) * 100.0).round() as i16,
+    };
+    let waves = (0_u32..).zip(waves).map(packed);
+    fs::write(folder.join("t2m.raw"), waves.flat_map(i16::to_le_bytes).collect::<Vec<_>>())?;
+    let steps = |count: u16, first: f32, step: f32| -> Vec<u8> {
+        (0..count).flat_map(|at| (first + step * f32::from(at)).to_le_bytes()).collect()
+    };
+    fs::write(folder.join("lat.raw"), steps(90, 89.0, -2.0))?;
+    fs::write(folder.join("lon.raw"), steps(180, 0.0, 2.0))?;
+    for (level, side) in [("0", 64_u16), ("1", 32)] {
+        let cells = (0..2 * side * side).map(|i| {
+            let [c, y, x] = [i / (side * side), i / side % side, i % side]
+                .map(|at| f64::from(at) * 64.0 / f64::from(side));
+            let far = (y - 32.0).hypot(x - 20.0 - 24.0 * c.min(1.0));
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 100 to 1000")]
+            let bright = (100.0 + 900.0 * (-far * far / 200.0).exp()) as u16;
+            bright
+        });
+        fs::write(
+            folder.join(format!("cells{level}.raw")),
+            cells.flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
+        )?;
+    }
+    let dataset = |path: &str, scale: f64| {
+        format!(
+            r#"{{"path":"{path}","coordinateTransformations":[{{"type":"scale","scale":[1,{scale},{scale}]}}]}}"#
+        )
+    };
+    let ome = format!(
+        r#"{{"ome":{{"version":"0.5","multiscales":[{{"axes":[{{"name":"c","type":"channel"}},{{"name":"y","type":"space","unit":"micrometer"}},{{"name":"x","type":"space","unit":"micrometer"}}],"datasets":[{},{}]}}],"omero":{{"channels":[{{"label":"DAPI","color":"0000FF","window":{{"start":100,"end":1000}}}},{{"label":"GFP","color":"00FF00","window":{{"start":100,"end":1000}}}}]}}}}}}"#,
+        dataset("0", 0.5),
+        dataset("1", 1.0)
+    );
     fs::write(folder.join("steps.raw"), (0..1600_u16).flat_map(u16::to_le_bytes).collect::<Vec<_>>())?;
     for arguments in [
         "create weather.zarr --group",
         "create weather.zarr/g --group",
         "create weather.zarr/names --dtype string --shape 2,2",
         "create weather.zarr/sharded --dtype u2 --shape 40,40 --chunks 5,5 --shards 20,20 --from steps.raw",
-        "create weather.zarr/t2m --dtype f4 --shape 24,90,180 --chunks 12,45,90 --dimension-names time,lat,lon --from t2m.raw",
+        "create weather.zarr/t2m --dtype i2 --shape 24,90,180 --chunks 12,45,90 --dimension-names time,lat,lon --from t2m.raw",
+        r#"attrs merge weather.zarr/t2m {"scale_factor":0.01,"add_offset":273.15,"_FillValue":-32768,"units":"K"}"#,
+        "create weather.zarr/lat --dtype f4 --shape 90 --dimension-names lat --from lat.raw",
+        "attrs set weather.zarr/lat units degrees_north",
+        "create weather.zarr/lon --dtype f4 --shape 180 --dimension-names lon --from lon.raw",
+        "attrs set weather.zarr/lon units degrees_east",
+        "create weather.zarr/cells --group",
+        "create weather.zarr/cells/0 --dtype u2 --shape 2,64,64 --chunks 1,32,32 --dimension-names c,y,x --from cells0.raw",
+        "create weather.zarr/cells/1 --dtype u2 --shape 2,32,32 --chunks 1,32,32 --dimension-names c,y,x --from cells1.raw",
+        &format!("attrs merge weather.zarr/cells {ome}"),
         "attrs set weather.zarr/t2m title \"<img\u{a0}src=x\u{a0}onerror=alert(1)>\"",
-        "view weather.zarr -o view.html --colormap viridis",
+        "view weather.zarr -o view.html",
     ] {
         // No-break spaces stand for spaces within an argument.
         let arguments = arguments.split(' ').map(|argument| argument.replace('\u{a0}', " "));

@@ -1,5 +1,6 @@
 //! What is printed: tables, JSON, elements, pictures, progress.
 
+pub(crate) mod column;
 pub(crate) mod json;
 pub(crate) mod lengths;
 pub(crate) mod nested;

@@ -51,6 +51,12 @@ pub(crate) enum Colormap {
 }
 
 impl Colormap {
+    /// The name.
+    #[cfg(feature = "page")]
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     /// Returns the colours, or `None` for shades of gray.
     fn gradient(self) -> Option<Gradient> {
         Some(match self {
@@ -80,14 +86,14 @@ pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
 }
 
 /// Returns an element as a number.
-type Number = fn(&[u8]) -> f64;
+pub(crate) type Number = fn(&[u8]) -> f64;
 
 #[allow(
     clippy::cast_lossless,
     clippy::unnecessary_cast,
     reason = "a colour needs no more digits, and one form suits all types"
 )]
-fn number(data_type: &DataType) -> Option<Number> {
+pub(crate) fn number(data_type: &DataType) -> Option<Number> {
     Some(match data_type.number()? {
         NumberType::Bool => |element| element.first().copied().unwrap_or_default().into(),
         NumberType::Float16 => |element| f16::from_ne_bytes(element.try_into().unwrap_or_default()).to_f64(),
@@ -200,18 +206,14 @@ fn colour(gradient: Gradient, part: f64) -> [u8; 3] {
     [colour.r, colour.g, colour.b]
 }
 
-/// Returns a picture of all colours, from the first to the last.
+/// Returns the names of all colour maps with their 256 colours, of three bytes each.
 #[cfg(feature = "page")]
-pub(crate) fn legend(options: &Options) -> io::Result<Vec<u8>> {
-    let gradient = options.colormap.and_then(Colormap::gradient);
-    let parts = (0..=255_u8).map(|at| f64::from(at) / 255.0);
-    let pixels: Vec<u8> =
-        parts.flat_map(|part| gradient.map_or([gray(part); 3], |gradient| colour(gradient, part))).collect();
-    let mut out = Vec::new();
-    let mut picture = Png::new(&mut out, 256, 1, Channels::Rgb)?;
-    picture.write(&pixels)?;
-    picture.finish()?;
-    Ok(out)
+pub(crate) fn tables() -> impl Iterator<Item = (String, Vec<u8>)> {
+    Colormap::value_variants().iter().map(|map| {
+        let parts = (0..=255_u8).map(|at| f64::from(at) / 255.0);
+        let colours = parts.flat_map(|part| map.gradient().map_or([gray(part); 3], |of| colour(of, part)));
+        (map.name(), colours.collect())
+    })
 }
 
 /// A failure while a picture is drawn.

@@ -1,6 +1,5 @@
 //! `zarr cat`: prints the elements of an array, or of a part of it.
 
-pub(crate) mod column;
 pub(crate) mod decoded;
 mod delimited;
 #[cfg(feature = "arrow")]
@@ -17,6 +16,7 @@ use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::elements::Elements;
 use crate::exit::{Exit, Failure, Outcome};
+pub(crate) use crate::out::column;
 use crate::out::nested::Nested;
 use crate::out::npy::{self, Padding};
 use crate::out::output::Output;

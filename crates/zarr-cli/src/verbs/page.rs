@@ -3,11 +3,12 @@
 
 mod chunks;
 mod model;
+mod pack;
 mod plane;
 mod site;
 
 pub(crate) use chunks::chunks;
-pub(crate) use model::{node, tree};
+pub(crate) use model::{look, node, tree};
 pub(crate) use plane::{Asked, plane};
 pub(crate) use site::alone;
 #[cfg(feature = "serve")]

@@ -469,13 +469,32 @@ fn the_page_and_its_answers_are_served_beside_the_keys() {
     assert_eq!(node["documents"][0]["name"], "zarr.json");
     let (_, chunks) = answer(&server, "chunks?path=/t");
     assert_eq!((&chunks["stored"], chunks["cells"].as_array().unwrap().len()), (&json!(4), 16));
-    let (_, plane) = answer(&server, "plane?path=/t&at=1,0,0&colormap=viridis&range=0,47");
-    assert!(plane["picture"].as_str().unwrap().starts_with("data:image/png;base64,"));
-    assert_eq!(plane["at"], json!([1, 0, 0]));
-    assert_eq!(plane["rows"], json!({"dimension": 1, "start": 0, "end": 4, "step": 1}));
-    assert_eq!((&plane["min"], &plane["max"]), (&json!(0.0), &json!(47.0)));
+    let (_, look) = answer(&server, "look");
+    assert_eq!(look["colormaps"]["viridis"].as_str().unwrap().len(), 1024);
+    let (_, plane) = answer(&server, "plane?path=/t&at=1,0,0");
+    assert_eq!(
+        (&plane["kind"], &plane["style"], &plane["at"]),
+        (&json!("plane"), &json!("numbers"), &json!([1, 0, 0]))
+    );
+    for (member, wanted) in [
+        ("dimension", json!(1)),
+        ("start", json!(0)),
+        ("end", json!(4)),
+        ("step", json!(1)),
+        ("labels", json!(null)),
+    ] {
+        assert_eq!(plane["rows"][member], wanted, "{member}");
+    }
+    let values = &plane["layers"][0]["values"];
+    assert_eq!((&values["type"], &values["min"], &values["max"]), (&json!("u1"), &json!(24.0), &json!(47.0)));
     // Positions outside of the array are cut.
     assert_eq!(answer(&server, "plane?path=/t&at=99,1,2").1["at"], json!([1, 1, 2]));
+    let (_, smaller) = answer(&server, "plane?path=/t&side=3");
+    assert_eq!((&smaller["rows"]["step"], &smaller["columns"]["step"]), (&json!(2), &json!(2)));
+    let (_, curve) = answer(&server, "plane?path=/t&along=2&at=0,1,0");
+    assert_eq!((&curve["kind"], &curve["lows"]), (&json!("curve"), &json!([6.0, 7.0, 8.0, 9.0, 10.0, 11.0])));
+    let (_, texts) = answer(&server, "plane?path=/%3Cb%3E%26x");
+    assert_eq!((&texts["kind"], texts["values"].as_array().unwrap().len()), (&json!("texts"), 4));
     // The root links to the page; a folder of this name is no key.
     assert!(String::from_utf8(server.get("/", &[]).body).unwrap().contains("href=\"/.page/\""));
 }
@@ -489,14 +508,14 @@ fn what_the_page_cannot_get_is_an_error_with_a_reason() {
         ("node?path=/missing", 404, "missing"),
         ("node?path=/../../etc", 400, ""),
         ("node?path=/%2e%2e/x", 400, ""),
-        ("plane?path=/%3Cb%3E%26x", 422, "no colour"),
         ("plane?path=/", 404, ""),
         ("plane?path=/t&sides=2,1", 400, "sides"),
         ("plane?path=/t&sides=1,9", 400, "sides"),
         ("plane?path=/t&sides=x", 400, "sides"),
         ("plane?path=/t&at=-1", 400, "at"),
-        ("plane?path=/t&colormap=x", 400, "colormap"),
-        ("plane?path=/t&range=5,1", 400, "MIN,MAX"),
+        ("plane?path=/t&side=x", 400, "side"),
+        ("plane?path=/t&along=3", 400, "along"),
+        ("plane?path=/t&along=-1", 400, "along"),
         ("plane?path=/t", 422, "chunk [0, 0, 0]"),
     ] {
         let (got, answer) = answer(&server, what);

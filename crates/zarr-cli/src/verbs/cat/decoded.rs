@@ -3,7 +3,7 @@
 use zarr_array::DataType;
 use zarr_array::blocking::Array;
 use zarr_xarray::blocking::Variable;
-use zarr_xarray::{Calendar, DecodedType, Positions, TimeUnit};
+use zarr_xarray::{Calendar, DecodedType, TimeUnit};
 
 #[cfg(feature = "image")]
 use super::column::numbers;
@@ -11,6 +11,7 @@ use super::column::{Column, Style};
 use super::{Format, PIECE, flush_at};
 use crate::args::labels::{Around, Chosen};
 use crate::args::target::Target;
+pub(crate) use crate::decoded::read;
 #[cfg(feature = "image")]
 use crate::elements::Elements;
 use crate::exit::Failure;
@@ -20,7 +21,9 @@ use crate::out::output::Output;
 #[cfg(feature = "image")]
 use crate::out::picture;
 use crate::pick::Pick;
-use crate::slabs::{Budget, Slab, Slabs};
+#[cfg(feature = "image")]
+use crate::slabs::Slab;
+use crate::slabs::{Budget, Slabs};
 use crate::sparse::Parts;
 
 /// The memory for an element of variable length, in bytes. Only the size of the parts depends on it.
@@ -132,34 +135,6 @@ impl picture::Plane for Plane<'_> {
     fn read(&self, slab: &Slab) -> Result<Elements, Failure> {
         let decoded = read(&self.part.variable, &self.part.picks, slab)?.read_any()?;
         numbers(decoded).map(Elements::Fixed)
-    }
-}
-
-/// Returns a slab of a variable. `picks` and the slab have the dimensions of the variable.
-pub(crate) fn read(variable: &Variable, picks: &[Pick], slab: &Slab) -> Result<Variable, Failure> {
-    let lengths = variable.shape().iter().zip(variable.dimensions());
-    let cuts = picks.iter().zip(slab.start.iter().zip(&slab.count));
-    let mut positions = Vec::new();
-    for ((pick, (start, count)), (length, name)) in cuts.zip(lengths) {
-        let cut = pick.part(*start, *count);
-        if !cut.is_all(*length) {
-            positions.push((name.clone(), places(&cut)?));
-        }
-    }
-    Ok(variable.isel(positions)?)
-}
-
-/// Returns the positions of a pick.
-pub(super) fn places(pick: &Pick) -> Result<Positions, Failure> {
-    let signed = |n: u64| {
-        i64::try_from(n).map_err(|_| Failure::unsupported("positions from 2^63 on cannot be decoded"))
-    };
-    match pick.as_range() {
-        Some((range, step)) => Ok(Positions::step(signed(range.start)?..signed(range.end)?, signed(step)?)),
-        None => {
-            let positions = (0..pick.count).map(|i| signed(pick.position(i)));
-            Ok(positions.collect::<Result<Vec<_>, _>>()?.into())
-        }
     }
 }
 

@@ -4,7 +4,8 @@ use zarr_array::blocking::Array;
 use zarr_xarray::blocking::{Dataset, Variable};
 
 use super::column::{Column, Style};
-use super::decoded::{Part, places, read};
+use super::decoded::Part;
+use crate::decoded::{places, read};
 use crate::elements::Elements;
 use crate::exit::{Exit, Failure};
 use crate::out::output::Output;

@@ -1,100 +1,332 @@
-//! A plane of an array as a picture.
+//! What the page shows of an array or an image: a plane of numbers, a curve, or the first elements as texts.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use zarr_array::blocking::Array;
-use zarr_array::meta::json::Object;
+use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 
+use super::pack::pack;
+use crate::args::target::Target;
 use crate::exit::{Exit, Failure};
 use crate::out::json;
-use crate::out::picture::{self, Options, Scale, Stored};
 use crate::out::table::bytes;
 use crate::pick::Pick;
+use crate::scene::{Axis, Label, Layer, Place, Scene, Scenes};
 
 /// The largest number of pixels along a side. A longer side is shown in steps.
-const SIDE: u64 = 512;
+pub(crate) const SIDE: u64 = 512;
 
 /// The largest size of the chunks that a plane may decode, in bytes. A larger plane is shown in part.
 const DECODED: u128 = 256 << 20;
 
-/// Which plane is wanted.
+/// The largest number of elements of a curve that are read, and that are shown one by one.
+const READ: u64 = 4 << 20;
+const SHOWN: usize = 2000;
+
+/// The number of parts in which a longer curve is shown, each by its smallest and largest number.
+const PARTS: usize = 1000;
+
+/// The largest number of elements that are shown as texts.
+const TEXTS: u64 = 100;
+
+/// The largest number of different numbers that are shown as categories.
+const CATEGORIES: usize = 256;
+
+/// What is wanted.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    /// The dimensions from top to bottom and from left to right, in the order of the array. By default the last two.
+    /// The dimensions from top to bottom and from left to right, in the order of the array. By default those that suit it.
     pub(crate) sides: Option<[usize; 2]>,
-    /// The positions in all dimensions. Those of the sides are where the plane begins.
+    /// The positions in all dimensions. Those of the sides are where the plane begins. By default those that suit it.
     pub(crate) at: Vec<u64>,
-    pub(crate) options: Options,
+    /// A curve along this dimension.
+    pub(crate) along: Option<usize>,
+    /// The largest number of pixels along a side.
+    pub(crate) side: Option<u64>,
+    /// The path or the number of the level of an image.
+    pub(crate) level: Option<String>,
+    /// Whether numbers may be rounded, so that answers are small.
+    pub(crate) is_coarse: bool,
 }
 
-/// Returns the picture of a plane with the part of the array that it shows.
-pub(crate) fn plane(array: &Array, asked: &Asked) -> Result<Object, Failure> {
-    let shape = array.shape();
-    let unable = |message: String| Failure::new(Exit::Unsupported, message);
-    let [rows, columns] = match (asked.sides, shape.len()) {
-        (_, 0 | 1) => return Err(unable("a picture needs an array of two or more dimensions".to_owned())),
-        (Some([rows, columns]), rank) if rows < columns && columns < rank => [rows, columns],
-        (Some(_), _) => return Err(Failure::usage("the sides of a picture are two dimensions of the array")),
-        (None, rank) => [rank - 2, rank - 1],
-    };
+/// Returns what is shown of a node with the part of the array that it is, or the reason why nothing is.
+///
+/// # Errors
+/// If the node or its chunks cannot be read, or the parameters are wrong.
+pub(crate) fn plane(scenes: &Scenes, here: &Target, asked: &Asked) -> Result<Object, Failure> {
+    match looked(scenes, here, asked) {
+        Err(e) if matches!(e.exit(), Exit::Unsupported | Exit::LimitExceeded) => {
+            Ok(json::document([("kind", "none".into()), ("reason", e.message().into())]))
+        }
+        looked => looked,
+    }
+}
+
+fn looked(scenes: &Scenes, here: &Target, asked: &Asked) -> Result<Object, Failure> {
+    let side = asked.side.unwrap_or(SIDE).clamp(1, 4 * SIDE);
+    let scene = scenes.scene(here, asked.level.as_deref(), side)?;
+    let shape = scene.shape();
     if shape.contains(&0) {
-        return Err(unable("the array has no elements".to_owned()));
+        return Err(Failure::new(Exit::Unsupported, "the array has no elements"));
     }
-    let at: Vec<u64> = shape
-        .iter()
-        .enumerate()
-        .map(|(dim, len)| asked.at.get(dim).copied().unwrap_or(0).min(len - 1))
-        .collect();
-    let lengths = decoded_lengths(array);
-    let size = array.data_type().memory_size() as u128;
-    let chunk = lengths.iter().fold(size, |bytes, len| bytes.saturating_mul(u128::from(*len)));
-    if chunk > DECODED {
-        let (chunk, most) = (bytes(chunk), bytes(DECODED));
-        return Err(Failure::new(
-            Exit::LimitExceeded,
-            format!("one chunk has {chunk}, and the page decodes {most}"),
-        ));
+    let start = scene.start();
+    let position =
+        |(dim, len): (usize, &u64)| asked.at.get(dim).or(start.get(dim)).copied().unwrap_or(0).min(len - 1);
+    let at: Vec<u64> = shape.iter().enumerate().map(position).collect();
+    let shown = match (scene.number_type(), shape.len(), asked.along) {
+        (None, ..) | (_, 0, _) => texts(&scene),
+        (Some(_), _, Some(along)) if along < shape.len() => curve(&scene, at, along),
+        (Some(_), _, Some(_)) => Err(Failure::usage("the parameter along is wrong")),
+        (Some(_), 1, None) => curve(&scene, at, 0),
+        (Some(_), ..) => picture(&scene, at, asked, side),
+    };
+    let mut shown = shown?;
+    shown.set("names", scene.names().into_iter().collect::<Value>());
+    shown.set("lengths", scene.shape().to_vec());
+    for name in ["units", "long_name"] {
+        shown.set(name, scene.text(name));
     }
+    if let (Some(image), Some(level)) = (scene.image(), &scene.level) {
+        shown.set("level", level.path.as_str());
+        let levels = image.levels.iter().map(|level| {
+            json::object([("path", level.path.as_str().into()), ("shape", level.shape.clone().into())])
+        });
+        shown.set("levels", levels.collect::<Value>());
+        let colors = image.label_colors.iter().map(|color| -> Value {
+            let [r, g, b, a] = color.rgba;
+            [Value::from(color.label), r.into(), g.into(), b.into(), a.into()].into_iter().collect()
+        });
+        shown.set("label_colors", colors.collect::<Value>());
+    }
+    Ok(shown)
+}
+
+/// Returns a plane of numbers, or of several channels.
+fn picture(scene: &Scene, at: Vec<u64>, asked: &Asked, side: u64) -> Result<Object, Failure> {
+    let shape = scene.shape();
+    let [rows, columns] = match asked.sides {
+        None => scene.sides()?,
+        Some([rows, columns]) if rows < columns && columns < shape.len() => [rows, columns],
+        Some(_) => return Err(Failure::usage("the sides of a picture are two dimensions of the array")),
+    };
+    let lengths = decoded_lengths(&scene.array);
+    let chunk = chunk_size(&scene.array, &lengths)?;
     let window =
         window([rows, columns].map(|dim| at[dim]..shape[dim]), [lengths[rows], lengths[columns]], chunk);
-    let steps = [0, 1].map(|side| (window[side].end - window[side].start).div_ceil(SIDE).max(1));
+    let spans = [0, 1].map(|of| window[of].end - window[of].start);
+    let steps = steps(spans, side);
+    let counts = [0, 1].map(|of| spans[of].div_ceil(steps[of]));
     let picks: Vec<Pick> = (0..shape.len())
         .map(|dim| match [rows, columns].iter().position(|side| *side == dim) {
-            Some(side) => {
-                let (range, step) = (&window[side], steps[side]);
-                Pick::steps(range.start, (range.end - range.start).div_ceil(step), step.into())
-            }
+            Some(of) => Pick::steps(window[of].start, counts[of], steps[of].into()),
             None => Pick::index(at[dim]),
         })
         .collect();
-    let mut png = Vec::new();
-    let Scale(min, max) = match picture::write(&asked.options, &Stored { array, picks: &picks }, &mut png) {
-        Ok(scale) => scale,
-        Err(picture::Error::Elements(e)) => return Err(e),
-        Err(picture::Error::Picture(e)) => return Err(Failure::io(&e, "cannot make the picture")),
+    let axes = [scene.axis(rows), scene.axis(columns)];
+    let ratio = aspect(&axes, &window);
+    let cell = ratio.unwrap_or(1.0) * steps[0] as f64 / steps[1] as f64;
+    let channels = scene.channels().filter(|dim| ![rows, columns].contains(dim));
+    let mut shown = json::document([("kind", "plane".into())]);
+    let (mut style, mut layers) = ("numbers", Vec::new());
+    match channels {
+        Some(dim) => {
+            style = "channels";
+            for layer in scene.layers(&picks, dim)? {
+                layers.push(layer_of(&layer, asked.is_coarse));
+            }
+            shown.set("channels", dim as u64);
+        }
+        None => {
+            let numbers = scene.numbers(&picks)?;
+            if scene.is_label() {
+                style = "labels";
+            } else if let Some(categories) = categories(scene, &numbers) {
+                style = "categories";
+                shown.set("categories", categories);
+            } else if scene.image().is_some() {
+                style = "image";
+            }
+            layers.push(json::object([("values", pack(&numbers, asked.is_coarse).into())]));
+        }
+    }
+    let fixed = |(dim, at): (usize, &u64)| {
+        let is_free = [rows, columns].contains(&dim) || channels == Some(dim);
+        if is_free { Value::null() } else { label(&scene.axis(dim), *at) }
     };
-    let legend = picture::legend(&asked.options).map_err(|e| Failure::io(&e, "cannot make the legend"))?;
-    let data = |png: &[u8]| format!("data:image/png;base64,{}", STANDARD.encode(png));
-    let side = |side: usize, dim: usize| {
-        let Range { start, end } = window[side];
-        json::object([
-            ("dimension", (dim as u64).into()),
-            ("start", start.into()),
-            ("end", end.into()),
-            ("step", steps[side].into()),
-        ])
-    };
-    Ok(json::document([
-        ("picture", data(&png).into()),
-        ("legend", data(&legend).into()),
-        ("min", json::float(min)),
-        ("max", json::float(max)),
+    let labels: Value = at.iter().enumerate().map(fixed).collect();
+    for (name, value) in [
+        ("style", style.into()),
+        ("layers", layers.into_iter().collect()),
         ("at", at.into()),
-        ("rows", side(0, rows).into()),
-        ("columns", side(1, columns).into()),
+        ("at_labels", labels),
+        ("rows", side_of(&axes[0], rows, &window[0], steps[0])),
+        ("columns", side_of(&axes[1], columns, &window[1], steps[1])),
+        ("cell", json::float(cell)),
+        ("is_to_scale", (ratio.is_some() || steps[0] == steps[1]).into()),
+    ] {
+        shown.set(name, value);
+    }
+    Ok(shown)
+}
+
+fn layer_of(layer: &Layer, is_coarse: bool) -> Object {
+    json::object([
+        ("label", layer.label.as_str().into()),
+        ("color", layer.color.to_vec().into()),
+        ("window", [layer.window.0, layer.window.1].into_iter().map(json::float).collect()),
+        ("is_active", layer.is_active.into()),
+        ("values", pack(&layer.values, is_coarse).into()),
+    ])
+}
+
+/// Returns the steps of both sides: one for both, unless one side would be a thin line.
+fn steps(spans: [u64; 2], side: u64) -> [u64; 2] {
+    /// The smallest number of pixels that a side with so many elements gets.
+    const THIN: u64 = 40;
+    let own = spans.map(|span| span.div_ceil(side).max(1));
+    let both = own[0].max(own[1]);
+    let is_thin = |span: u64| span.div_ceil(both) < THIN && span > span.div_ceil(both);
+    if spans.into_iter().any(is_thin) { own } else { [both; 2] }
+}
+
+/// Returns the height of an element by its width, if both are measured in the same unit.
+fn aspect(axes: &[Axis; 2], window: &[Range<u64>; 2]) -> Option<f64> {
+    let are_degrees = axes[0].place == Place::Latitude && axes[1].place == Place::Longitude;
+    let are_alike = axes[0].units.is_some() && axes[0].units == axes[1].units;
+    let distance = |side: usize| axes[side].distance(window[side].start, window[side].end);
+    (are_degrees || are_alike).then(|| Some(distance(0)? / distance(1)?))?
+}
+
+/// Returns what a side shows, with a label for each row or column.
+fn side_of(axis: &Axis, dim: usize, window: &Range<u64>, step: u64) -> Value {
+    let positions = window.clone().step_by(usize::try_from(step).unwrap_or(usize::MAX));
+    let labels: Vec<Value> = positions.map(|at| label(axis, at)).collect();
+    let labels = labels.iter().all(|label| !label.is_null()).then(|| labels.into_iter().collect::<Value>());
+    json::object([
+        ("dimension", (dim as u64).into()),
+        ("name", axis.name.as_str().into()),
+        ("units", axis.units.as_deref().into()),
+        ("place", axis.place.name().into()),
+        ("start", window.start.into()),
+        ("end", window.end.into()),
+        ("step", step.into()),
+        ("labels", labels.into()),
+    ])
+    .into()
+}
+
+fn label(axis: &Axis, at: u64) -> Value {
+    match axis.label(at) {
+        None => Value::null(),
+        Some(Label::Number(number)) => json::float(number),
+        Some(Label::Text(text)) => text.into(),
+    }
+}
+
+/// Returns the numbers that occur as categories: each with its words, and the place of the first in the list of words.
+fn categories(scene: &Scene, numbers: &[f64]) -> Option<Value> {
+    let named = |number: f64, words: &str, place: usize| -> Value {
+        [json::float(number), words.into(), (place as u64).into()].into_iter().collect()
+    };
+    if scene.is_boolean() {
+        return Some([named(0.0, "false", 0), named(1.0, "true", 1)].into_iter().collect());
+    }
+    let flags = scene.flags().filter(|_| scene.is_integer())?;
+    let mut found = BTreeSet::new();
+    for number in numbers.iter().filter(|number| number.is_finite()) {
+        #[allow(clippy::cast_possible_truncation, reason = "integers come as floats")]
+        found.insert(*number as i128);
+        if found.len() > CATEGORIES {
+            return None;
+        }
+    }
+    let words: Vec<&str> = flags.words().collect();
+    let category = |number: i128| {
+        let own: Vec<&str> = flags.meanings(number).collect();
+        let place = own.first().and_then(|first| words.iter().position(|word| word == first));
+        named(number as f64, &own.join(", "), place.unwrap_or(words.len()))
+    };
+    Some(found.into_iter().map(category).collect())
+}
+
+/// Returns the numbers along a dimension.
+fn curve(scene: &Scene, at: Vec<u64>, along: usize) -> Result<Object, Failure> {
+    let length = scene.shape()[along];
+    let lengths = decoded_lengths(&scene.array);
+    let chunk = chunk_size(&scene.array, &lengths)?;
+    let chunks = u128::from(length.div_ceil(lengths[along].max(1)));
+    if chunks.saturating_mul(chunk) > 4 * DECODED {
+        let (all, most) = (bytes(chunks.saturating_mul(chunk)), bytes(4 * DECODED));
+        let message = format!("a curve here decodes {all} of chunks, and the page decodes {most}");
+        return Err(Failure::new(Exit::LimitExceeded, message));
+    }
+    let step = length.div_ceil(READ).max(1);
+    let picks: Vec<Pick> = (0..scene.shape().len())
+        .map(|dim| {
+            if dim == along {
+                Pick::steps(0, length.div_ceil(step), step.into())
+            } else {
+                Pick::index(at[dim])
+            }
+        })
+        .collect();
+    let numbers = scene.numbers(&picks)?;
+    let axis = scene.axis(along);
+    let number = |number: f64| if number.is_nan() { Value::null() } else { json::float(number) };
+    let mut shown = json::document([("kind", "curve".into())]);
+    let per = if numbers.len() > SHOWN { numbers.len().div_ceil(PARTS) } else { 1 };
+    let positions = (0..numbers.len()).step_by(per).map(|at| at as u64 * step);
+    let labels: Vec<Value> = positions.map(|at| label(&axis, at)).collect();
+    let are_known = labels.iter().all(|label| !label.is_null());
+    let finite = numbers.iter().filter(|number| number.is_finite());
+    let extremes = finite.fold(None, |found: Option<(f64, f64)>, number| {
+        let (min, max) = found.unwrap_or((*number, *number));
+        Some((min.min(*number), max.max(*number)))
+    });
+    let parts = || numbers.chunks(per).map(|part| part.iter().copied().filter(|number| !number.is_nan()));
+    let lows = parts().map(|part| number(part.fold(f64::NAN, f64::min)));
+    let highs = parts().map(|part| number(part.fold(f64::NAN, f64::max)));
+    for (name, value) in [
+        ("along", (along as u64).into()),
+        ("name", axis.name.as_str().into()),
+        ("label_units", axis.units.as_deref().into()),
+        ("per", (per as u64 * step).into()),
+        ("is_sampled", (step > 1).into()),
+        ("labels", are_known.then(|| labels.into_iter().collect::<Value>()).into()),
+        ("lows", lows.collect()),
+        ("highs", if per > 1 { highs.collect() } else { Value::null() }),
+        ("min", extremes.map(|(min, _)| json::float(min)).into()),
+        ("max", extremes.map(|(_, max)| json::float(max)).into()),
+        ("missing", (numbers.iter().filter(|number| number.is_nan()).count() as u64).into()),
+        ("categories", categories(scene, &numbers).into()),
+        ("at", at.into()),
+    ] {
+        shown.set(name, value);
+    }
+    Ok(shown)
+}
+
+/// Returns the first elements as texts.
+fn texts(scene: &Scene) -> Result<Object, Failure> {
+    let shape = scene.shape();
+    let mut room = TEXTS;
+    let mut taken = vec![1; shape.len()];
+    for (taken, length) in taken.iter_mut().zip(shape).rev() {
+        *taken = (*length).min(room).max(1);
+        room /= *taken;
+    }
+    let picks: Vec<Pick> = taken.iter().map(|taken| Pick::range(0..*taken)).collect();
+    let values = scene.texts(&picks)?;
+    let axis = (shape.len() == 1).then(|| scene.axis(0));
+    let labels = axis.map(|axis| (0..taken[0]).map(|at| label(&axis, at)).collect::<Vec<_>>());
+    let labels = labels.filter(|labels| labels.iter().all(|label| !label.is_null()));
+    Ok(json::document([
+        ("kind", "texts".into()),
+        ("values", values.into_iter().collect()),
+        ("taken", taken.into()),
+        ("labels", labels.map(|labels| labels.into_iter().collect::<Value>()).into()),
     ]))
 }
 
@@ -105,6 +337,17 @@ fn decoded_lengths(array: &Array) -> Vec<u64> {
     inner.unwrap_or_else(|| (0..array.shape().len()).map(longest).collect())
 }
 
+/// Returns the size of a decoded part of these lengths, in bytes.
+fn chunk_size(array: &Array, lengths: &[u64]) -> Result<u128, Failure> {
+    let size = array.data_type().memory_size() as u128;
+    let chunk = lengths.iter().fold(size, |bytes, len| bytes.saturating_mul(u128::from(*len)));
+    if chunk > DECODED {
+        let (chunk, most) = (bytes(chunk), bytes(DECODED));
+        let message = format!("one chunk has {chunk}, and the page decodes {most}");
+        return Err(Failure::new(Exit::LimitExceeded, message));
+    }
+    Ok(chunk)
+}
 /// Cuts a plane until its chunks, of these lengths and of `chunk` bytes each, can be decoded.
 fn window(mut plane: [Range<u64>; 2], lengths: [u64; 2], chunk: u128) -> [Range<u64>; 2] {
     let chunks = |side: usize, range: &Range<u64>| {

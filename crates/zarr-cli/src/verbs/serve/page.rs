@@ -3,7 +3,6 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use clap::ValueEnum;
 use zarr_array::block_on;
 use zarr_array::meta::DocumentName;
 use zarr_array::meta::json::Object;
@@ -14,7 +13,7 @@ use super::pool::Pool;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, say};
 use crate::out::json;
-use crate::out::picture::{Colormap, Options, range};
+use crate::scene::Scenes;
 use crate::verbs::page::{self, Asked, CSS, JS};
 
 /// The path of the page.
@@ -43,6 +42,7 @@ const QUEUE: usize = 8;
 #[derive(Debug)]
 pub(super) struct Page {
     target: Target,
+    scenes: Scenes,
     pub(super) drawing: Pool,
     looking: Pool,
 }
@@ -62,7 +62,7 @@ pub(super) async fn reply(page: &Arc<Page>, what: &str, query: &str) -> StoreRes
         "" => text("text/html; charset=utf-8", &page::html()),
         "page.css" => text("text/css; charset=utf-8", CSS),
         "page.js" => text("text/javascript; charset=utf-8", JS),
-        "tree" | "node" | "chunks" | "plane" => {
+        "tree" | "look" | "node" | "chunks" | "plane" => {
             let (page, what, query) = (page.clone(), what.to_owned(), query.to_owned());
             let pools = page.clone();
             let pool = if what == "plane" { &pools.drawing } else { &pools.looking };
@@ -95,21 +95,25 @@ fn failed(e: &Failure) -> StoreResult<Reply> {
 
 impl Page {
     pub(super) fn new(target: Target) -> Self {
-        Self { target, drawing: Pool::new(DRAWING, QUEUE), looking: Pool::new(LOOKING, QUEUE) }
+        Self {
+            target,
+            scenes: Scenes::new(None),
+            drawing: Pool::new(DRAWING, QUEUE),
+            looking: Pool::new(LOOKING, QUEUE),
+        }
     }
 
     fn answer(&self, what: &str, query: &Query) -> Result<Object, Failure> {
-        if what == "tree" {
-            return page::tree(&self.target, |path| !has_hidden(path));
+        match what {
+            "tree" => return page::tree(&self.target, |path| !has_hidden(path)),
+            "look" => return Ok(page::look()),
+            _ => {}
         }
         let here = self.node(query.get("path").unwrap_or("/"))?;
         match what {
-            "node" => page::node(&here),
+            "node" => page::node(&self.scenes, &here),
             "chunks" => page::chunks(&here.array()?, CHUNKS),
-            _ => {
-                let asked = asked(query)?;
-                page::plane(&here.array()?, &asked)
-            }
+            _ => page::plane(&self.scenes, &here, &asked(query)?),
         }
     }
 
@@ -146,10 +150,13 @@ fn asked(query: &Query) -> Result<Asked, Failure> {
         }
     };
     let at = query.get("at").map_or(Some(Vec::new()), numbers).ok_or_else(|| wrong("at"))?;
-    let colormap = query.get("colormap").map(|name| Colormap::from_str(name, false));
-    let colormap = colormap.transpose().map_err(|_| wrong("colormap"))?;
-    let range = query.get("range").map(range).transpose().map_err(Failure::usage)?;
-    Ok(Asked { sides, at, options: Options { colormap, range } })
+    let one = |name: &str| match query.get(name) {
+        None => Ok(None),
+        Some(text) => text.parse::<u64>().map(Some).map_err(|_| wrong(name)),
+    };
+    let along = one("along")?.map(usize::try_from).transpose().map_err(|_| wrong("along"))?;
+    let level = query.get("level").map(str::to_owned);
+    Ok(Asked { sides, at, along, side: one("side")?, level, is_coarse: false })
 }
 
 fn numbers<T: FromStr>(text: &str) -> Option<Vec<T>> {

@@ -10,7 +10,7 @@ use crate::out::render::Render;
 
 /// How elements are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(crate) enum Style {
     /// For people: `NaN` and `--` are missing elements.
     Text,
     /// JSON values; null is a missing element.
@@ -20,7 +20,7 @@ pub(super) enum Style {
 }
 
 /// Decoded elements in C order.
-pub(super) struct Column {
+pub(crate) struct Column {
     cells: Cells,
     style: Style,
 }
@@ -48,7 +48,7 @@ enum Cells {
 }
 
 impl Column {
-    pub(super) fn new(decoded: Decoded, style: Style) -> Result<Self, Failure> {
+    pub(crate) fn new(decoded: Decoded, style: Style) -> Result<Self, Failure> {
         let render = |data_type: &DataType| {
             let render = if style == Style::Json { Render::json(data_type) } else { Render::text(data_type) };
             render.ok_or_else(|| Failure::unsupported(format!("elements of {data_type} cannot be printed")))
@@ -76,7 +76,7 @@ impl Column {
     }
 
     /// Appends element `i` in C order.
-    pub(super) fn element(&self, i: usize, out: &mut Vec<u8>) -> Result<(), Failure> {
+    pub(crate) fn element(&self, i: usize, out: &mut Vec<u8>) -> Result<(), Failure> {
         let beyond = || Failure::new(Exit::Corrupt, "the array has fewer elements than its shape says");
         match &self.cells {
             Cells::Fixed { render, data_type, bytes } => {
@@ -141,7 +141,7 @@ impl Column {
     ///
     /// # Errors
     /// For elements that have no such form: texts, missing booleans, times before 1582 or in another unit.
-    pub(super) fn into_bytes(self, unit: Option<TimeUnit>) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn into_bytes(self, unit: Option<TimeUnit>) -> Result<Vec<u8>, Failure> {
         let no_form = |what: &str| Failure::unsupported(format!("{what}; use --format text, json or csv"));
         let counts = |values: &[i64], from: TimeUnit| {
             let to = unit.unwrap_or(from);
@@ -216,7 +216,7 @@ fn plain(values: AnyArray) -> Result<Plain, Failure> {
 
 /// Returns numbers as bytes in the byte order of this machine, and booleans as `float32` with NaN for missing ones.
 #[cfg(feature = "image")]
-pub(super) fn numbers(decoded: Decoded) -> Result<Vec<u8>, Failure> {
+pub(crate) fn numbers(decoded: Decoded) -> Result<Vec<u8>, Failure> {
     let number = |truth: Option<bool>| truth.map_or(f32::NAN, |truth| f32::from(u8::from(truth)));
     let bytes = match decoded {
         Decoded::Numbers(values) => match plain(values)? {

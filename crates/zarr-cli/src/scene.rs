@@ -1,0 +1,292 @@
+//! Arrays as pictures show them: decoded, with the coordinates and the levels that the group around them names.
+
+mod axis;
+mod layers;
+mod numbers;
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use zarr_array::DataType;
+use zarr_array::blocking::Array;
+#[cfg(feature = "page")]
+use zarr_array::meta::json::Value;
+use zarr_array::traits::lock::unpoisoned;
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::{Formats, GroupOptions};
+use zarr_xarray::blocking::{Dataset, Variable, multiscale};
+use zarr_xarray::{DecodeOptions, Flags, Multiscale, MultiscaleFormat, MultiscaleLevel};
+
+use crate::args::target::{Target, registry};
+use crate::exit::{Exit, Failure};
+#[cfg(feature = "page")]
+use crate::out::json;
+
+#[cfg(feature = "page")]
+pub(crate) use axis::{Axis, Label, Place};
+pub(crate) use layers::Layer;
+
+/// How long what was read of a group is used for further pictures.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// What a group says about its arrays.
+#[derive(Debug)]
+pub(crate) struct Around {
+    dataset: Option<Dataset>,
+    pub(crate) image: Option<Multiscale>,
+}
+
+/// Opens scenes of a store. It keeps what was read of the last group.
+#[derive(Debug)]
+pub(crate) struct Scenes {
+    /// The array at the root of the store, as a part of the hierarchy around it.
+    root: Option<Target>,
+    last: Mutex<Option<(String, Instant, Arc<Around>)>>,
+}
+
+impl Scenes {
+    /// `root` is the array that is the root of the store, as a part of the hierarchy around it.
+    pub(crate) fn new(root: Option<Target>) -> Self {
+        Self { root, last: Mutex::new(None) }
+    }
+
+    /// Returns what the group at a path says.
+    pub(crate) fn around(&self, group: &Target) -> Arc<Around> {
+        let key = format!("{:?} {}", group.url(), group.path);
+        if let Some((of, when, around)) = &*unpoisoned(self.last.lock())
+            && *of == key
+            && when.elapsed() < FRESH
+        {
+            return around.clone();
+        }
+        let around = Arc::new(Around::of(group));
+        *unpoisoned(self.last.lock()) = Some((key, Instant::now(), around.clone()));
+        around
+    }
+
+    /// Returns the scene of an array, or that of a level of an image in a group. `level` is a path or a number; by default
+    /// it is the smallest with `pixels` elements along the longer side.
+    pub(crate) fn scene(&self, here: &Target, level: Option<&str>, pixels: u64) -> Result<Scene, Failure> {
+        let array = match here.array() {
+            Ok(array) => array,
+            Err(e) => {
+                let around = self.around(here);
+                let Some(image) = &around.image else { return Err(e) };
+                let chosen = chosen(image, level, pixels)?;
+                let path = format!("{}/{}", here.path.trim_end_matches('/'), chosen.arrays[0]);
+                let array = here.open(&path).map_err(|e| here.fail(e))?;
+                let variable = match image.format {
+                    MultiscaleFormat::Convention => decoded(here, &path),
+                    // Images of OME-Zarr hold plain numbers.
+                    _ => None,
+                };
+                let level = Some(chosen.clone());
+                return Ok(Scene { array, variable, around: Some(around), level });
+            }
+        };
+        let own = if here.path == "/" { self.root.as_ref().unwrap_or(here) } else { here };
+        let Some((group, name)) = own.path.rsplit_once('/').filter(|(_, name)| !name.is_empty()) else {
+            return Ok(Scene { array, variable: None, around: None, level: None });
+        };
+        let group = own.at_path(if group.is_empty() { "/" } else { group });
+        let around = self.around(&group);
+        let is_level = |level: &&MultiscaleLevel| level.arrays.iter().any(|path| path == name);
+        let level = around.image.as_ref().and_then(|image| image.levels.iter().find(is_level)).cloned();
+        let is_image = level.is_some()
+            && around.image.as_ref().is_some_and(|image| image.format != MultiscaleFormat::Convention);
+        let variable = match &around.dataset {
+            _ if is_image => None,
+            Some(dataset) => dataset.variable(name).ok(),
+            None => decoded(&group, &own.path),
+        };
+        let variable = variable.filter(is_readable);
+        Ok(Scene { array, variable, around: Some(around), level })
+    }
+}
+
+impl Around {
+    fn of(group: &Target) -> Self {
+        let Ok(opened) = open(group) else { return Self { dataset: None, image: None } };
+        let image = multiscale(&opened).ok().flatten();
+        let dataset = match &image {
+            Some(image) if image.format != MultiscaleFormat::Convention => None,
+            _ => Dataset::open(opened).ok(),
+        };
+        Self { dataset, image }
+    }
+}
+
+#[cfg(feature = "page")]
+impl Around {
+    /// Returns the dimensions of the dataset, with the first and the last label of each.
+    pub(crate) fn dimensions(&self) -> Value {
+        let Some(dataset) = &self.dataset else { return Value::null() };
+        let indexes: Vec<&str> = dataset.indexes().collect();
+        let dimension = |(name, length): (&String, &u64)| {
+            let known = indexes.contains(&name.as_str()) && *length <= axis::LONGEST;
+            let index = known.then(|| dataset.index(name).ok()).flatten();
+            let units = dataset.variable(name).ok().and_then(|of| of.attributes().get("units")?.as_text());
+            let last = index.as_ref().and_then(|index| index.text(index.len().checked_sub(1)?));
+            json::object([
+                ("name", name.as_str().into()),
+                ("length", (*length).into()),
+                ("first", index.as_ref().and_then(|index| index.text(0)).into()),
+                ("second", index.as_ref().and_then(|index| index.text(1)).into()),
+                ("last", last.into()),
+                ("units", units.into()),
+            ])
+        };
+        dataset.dimensions().iter().map(dimension).collect()
+    }
+}
+
+fn open(target: &Target) -> Result<Group, Failure> {
+    let options = GroupOptions::new().formats(Formats::Both).format(target.format);
+    Group::open_with(target.storage.clone(), &target.path, &registry(), &options).map_err(|e| target.fail(e))
+}
+
+/// Returns the variable of an array whose group is no dataset, alone.
+fn decoded(near: &Target, path: &str) -> Option<Variable> {
+    let (group, name) = path.rsplit_once('/')?;
+    let group = open(&near.at_path(if group.is_empty() { "/" } else { group })).ok()?;
+    let mut options = DecodeOptions::default();
+    options.dropped = group.children().ok()?.iter().map(|child| child.name().to_owned()).collect();
+    options.dropped.remove(name);
+    Dataset::open_with(group, &options).ok()?.variable(name).ok().filter(is_readable)
+}
+
+/// Whether parts of a variable can be selected: its dimensions have different names.
+fn is_readable(variable: &Variable) -> bool {
+    let names = variable.dimensions();
+    names.iter().enumerate().all(|(at, name)| !names[..at].contains(name))
+}
+
+/// Returns the level of a path or a number, or the one that fits.
+fn chosen<'a>(
+    image: &'a Multiscale,
+    level: Option<&str>,
+    pixels: u64,
+) -> Result<&'a MultiscaleLevel, Failure> {
+    let Some(wanted) = level else { return Ok(image.level_for(pixels)) };
+    let named = image.levels.iter().find(|level| level.path == wanted);
+    let numbered = || image.levels.get(wanted.parse::<usize>().ok()?);
+    named.or_else(numbered).ok_or_else(|| {
+        let known: Vec<&str> = image.levels.iter().map(|level| level.path.as_str()).collect();
+        Failure::usage(format!("there is no level {wanted:?}: the levels are {}", known.join(", ")))
+    })
+}
+
+/// An array with what pictures need of the group around it.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) array: Array,
+    /// The array as a variable of a dataset, if it can be decoded.
+    variable: Option<Variable>,
+    around: Option<Arc<Around>>,
+    /// The level of an image that the array is.
+    pub(crate) level: Option<MultiscaleLevel>,
+}
+
+impl Scene {
+    /// The lengths of the dimensions of the decoded array.
+    pub(crate) fn shape(&self) -> &[u64] {
+        self.variable.as_ref().map_or(self.array.shape(), Variable::shape)
+    }
+
+    pub(crate) fn image(&self) -> Option<&Multiscale> {
+        self.level.as_ref()?;
+        self.around.as_ref()?.image.as_ref()
+    }
+
+    /// The names of the dimensions, or `dimension 0` and so on.
+    pub(crate) fn names(&self) -> Vec<String> {
+        if let Some(image) = self.image() {
+            return image.axes.iter().map(|axis| axis.name.clone()).collect();
+        }
+        if let Some(variable) = &self.variable {
+            return variable.dimensions().to_vec();
+        }
+        let own = self.array.metadata().dimension_names().map(<[_]>::to_vec).unwrap_or_default();
+        let name = |dim: usize| own.get(dim).cloned().flatten().unwrap_or_else(|| format!("dimension {dim}"));
+        (0..self.array.shape().len()).map(name).collect()
+    }
+
+    /// Returns an attribute of the array that is a text.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        let value = match &self.variable {
+            Some(variable) => variable.attributes().get(name),
+            None => self.array.attributes().get(name),
+        };
+        value?.as_text()
+    }
+
+    /// The words that stand for numbers.
+    pub(crate) fn flags(&self) -> Option<Flags> {
+        self.variable.as_ref()?.flags().ok().flatten()
+    }
+
+    /// Whether numbers name objects and have no order.
+    pub(crate) fn is_label(&self) -> bool {
+        self.image().is_some_and(|image| image.is_label)
+    }
+
+    /// The dimensions of rows and columns: those in space, else the last two that are not short, else the last two.
+    pub(crate) fn sides(&self) -> Result<[usize; 2], Failure> {
+        /// The length up to which a dimension holds channels or the like.
+        const SHORT: u64 = 4;
+        let shape = self.shape();
+        let rank = shape.len();
+        if rank < 2 {
+            return Err(Failure::new(
+                Exit::Unsupported,
+                "a picture needs an array of two or more dimensions",
+            ));
+        }
+        if let Some(image) = self.image().filter(|image| image.axes.len() == rank) {
+            return Ok(image.sides());
+        }
+        let long: Vec<usize> = (0..rank).filter(|dim| shape[*dim] > SHORT).collect();
+        Ok(match long[..] {
+            [.., rows, columns] => [rows, columns],
+            _ => [rank - 2, rank - 1],
+        })
+    }
+
+    /// The dimension of channels that are shown together as one picture in colours.
+    pub(crate) fn channels(&self) -> Option<usize> {
+        let shape = self.shape();
+        let sides = self.sides().ok()?;
+        if let Some(image) = self.image().filter(|image| image.axes.len() == shape.len()) {
+            let dim = image.axis(zarr_xarray::AxisKind::Channel).filter(|dim| !sides.contains(dim))?;
+            let is_shown = shape[dim] <= layers::MOST && !image.is_label;
+            return is_shown.then_some(dim);
+        }
+        // Red, green and blue, perhaps with an opacity.
+        let names = self.names();
+        let is_named = |dim: &usize| {
+            ["band", "bands", "c", "channel", "channels", "rgb", "rgba"].contains(&&*names[*dim])
+        };
+        let is_unnamed_end = |dim: &usize| *dim + 1 == shape.len() && names[*dim].starts_with("dimension ");
+        let is_colour = |dim: &usize| {
+            [3, 4].contains(&shape[*dim]) && !sides.contains(dim) && (is_named(dim) || is_unnamed_end(dim))
+        };
+        let is_bytes = *self.array.data_type() == DataType::UInt8;
+        (0..shape.len()).find(is_colour).filter(|_| is_bytes && self.flags().is_none())
+    }
+
+    /// The positions that are shown first: the default of an image, or the middle of its depth, else the first.
+    pub(crate) fn start(&self) -> Vec<u64> {
+        let mut at = vec![0; self.shape().len()];
+        let (Some(image), Ok(sides)) = (self.image(), self.sides()) else { return at };
+        for (dim, axis) in image.axes.iter().enumerate().filter(|(dim, _)| !sides.contains(dim)) {
+            let (Some(at), Some(length)) = (at.get_mut(dim), self.shape().get(dim)) else { continue };
+            let wanted = match axis.kind {
+                zarr_xarray::AxisKind::Time => image.default_time.unwrap_or(0),
+                zarr_xarray::AxisKind::Space => image.default_depth.unwrap_or(length / 2),
+                _ => 0,
+            };
+            *at = wanted.min(length.saturating_sub(1));
+        }
+        at
+    }
+}
