@@ -123,6 +123,8 @@ for (const [kind, url] of [["serve", `${server}.page/`], ["view", pathToFileURL(
     check("serve: a wrong range is an error", await page.waitForSelector("main .error").then(error => error.textContent()).then(text => /MIN,MAX/.test(text)));
     const listing = await open(`${server}.page/#/missing`);
     check("serve: an address without a node is an error", /no such node/.test(await listing.textContent("main")));
+    const root = await open(server);
+    check("serve: a browser at the root gets the page", root.url() === `${server}.page/`, root.url());
   }
   for (const [width, size] of [[1440, "wide"], [390, "narrow"]]) for (const scheme of ["light", "dark"]) {
     const other = await open(`${url}#/t2m`, { width, scheme });

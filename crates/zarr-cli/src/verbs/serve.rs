@@ -35,8 +35,8 @@ use server::Bounds;
 /// dot are not served, except the metadata documents of format 2. Nothing outside of the given node is served: a link in a
 /// directory that leads out of the node is "not found", unless --follow-links is given.
 ///
-/// The page at `/.page/` shows the store in a browser: the tree of nodes, their metadata, which chunks are stored and how
-/// large they are, and planes of arrays as pictures.
+/// A browser that opens the URL gets the page at `/.page/`, which is that of `zarr view` with all positions and levels; other
+/// programs get the listing, which a browser finds at `/?format=html`.
 ///
 /// Only programs of this machine can connect, unless --listen names another address. Pages of other origins cannot read
 /// the store in a browser, nor ask the page for work, unless --allow-origin names them.
@@ -91,9 +91,8 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         let mut stopped = Box::pin(signal::ctrl_c());
         print(&format!("http://{address}/\n"))?;
         say(&format!(
-            "note: serving {:?}; http://{address}{} shows it in a browser; Ctrl-C ends",
-            shown(&args.store),
-            page::PATH
+            "note: serving {:?}; a browser shows it at http://{address}/; Ctrl-C ends",
+            shown(&args.store)
         ));
         let serving = std::pin::pin!(server::serve(listener, Arc::new(served), bounds));
         futures_util::future::select(&mut stopped, serving).await;

@@ -500,6 +500,20 @@ fn the_page_and_its_answers_are_served_beside_the_keys() {
 }
 
 #[test]
+fn a_browser_at_the_root_gets_the_page_and_programs_the_listing() {
+    let folder = planes();
+    let server = Server::start([folder.join("a.zarr")]);
+    let browser = "Accept: text/html,application/xhtml+xml,*/*;q=0.8";
+    let reply = server.get("/", &[browser]);
+    assert_eq!((reply.status, reply.header("location")), (302, Some("/.page/")));
+    for (path, headers) in
+        [("/", vec![]), ("/", vec!["Accept: */*"]), ("/?format=html", vec![browser]), ("/t/", vec![browser])]
+    {
+        assert_eq!(server.get(path, &headers).status, 200, "{path} {headers:?}");
+    }
+}
+
+#[test]
 fn what_the_page_cannot_get_is_an_error_with_a_reason() {
     let folder = planes();
     folder.write("a.zarr/t/c/0/0/0", "corrupt");

@@ -119,11 +119,22 @@ fn is_this_machine(host: &str) -> bool {
     }
 }
 
+/// Whether a client asks for a page, as browsers do and programs that read stores do not.
+fn is_browser(headers: &HeaderMap) -> bool {
+    let accepts = headers.get(header::ACCEPT).and_then(|types| types.to_str().ok()).unwrap_or_default();
+    accepts.split(',').any(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "text/html"))
+}
+
 /// Answers a request for the object or the folder that the URL names.
 async fn found(served: &Served, uri: &Uri, headers: &HeaderMap, only_head: bool) -> StoreResult<Answer> {
     if let Some(what) = uri.path().strip_prefix(page::PATH) {
         let reply = page::reply(&served.page, what, uri.query().unwrap_or_default()).await?;
         return Ok(reply.map_or_else(|| plain(StatusCode::NOT_FOUND, "there is no such page"), with_reply));
+    }
+    if uri.path() == "/" && uri.query().is_none() && is_browser(headers) {
+        let mut answer = of(StatusCode::FOUND, empty());
+        set(&mut answer, header::LOCATION, page::PATH);
+        return Ok(answer);
     }
     let answer = match place(&served.root, uri.path()) {
         None => None,
