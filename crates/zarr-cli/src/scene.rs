@@ -24,7 +24,7 @@ use crate::out::json;
 
 #[cfg(feature = "page")]
 pub(crate) use axis::{Axis, Label, Place};
-pub(crate) use layers::Layer;
+pub(crate) use layers::{Layer, compose};
 
 /// How long what was read of a group is used for further pictures.
 const FRESH: Duration = Duration::from_secs(10);

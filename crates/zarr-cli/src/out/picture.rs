@@ -216,6 +216,14 @@ pub(crate) fn tables() -> impl Iterator<Item = (String, Vec<u8>)> {
     })
 }
 
+/// Writes pixels of red, green and blue.
+pub(crate) fn write_rgb(pixels: &[u8], [height, width]: [u64; 2], out: impl Write) -> io::Result<()> {
+    let side = |length: u64| u32::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge);
+    let mut picture = Png::new(out, side(width)?, side(height)?, Channels::Rgb)?;
+    picture.write(pixels)?;
+    picture.finish()
+}
+
 /// A failure while a picture is drawn.
 pub(crate) enum Error {
     Elements(Failure),

@@ -92,9 +92,46 @@ fn spread(values: &[f64]) -> (f64, f64) {
     }
 }
 
+/// Returns the pixels that the active layers make together, as bytes of red, green and blue.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
+pub(crate) fn compose(layers: &[Layer]) -> Vec<u8> {
+    let count = layers.iter().map(|layer| layer.values.len()).min().unwrap_or(0);
+    let mut pixels = Vec::with_capacity(count * 3);
+    for at in 0..count {
+        let mut sum = [0.0; 3];
+        for layer in layers.iter().filter(|layer| layer.is_active) {
+            let (start, end) = layer.window;
+            let part = ((layer.values[at] - start) / (end - start)).clamp(0.0, 1.0);
+            for (sum, color) in sum.iter_mut().zip(layer.color) {
+                // A missing number adds nothing.
+                *sum += if part.is_nan() { 0.0 } else { part * f64::from(color) };
+            }
+        }
+        pixels.extend(sum.map(|sum| sum.round().min(255.0) as u8));
+    }
+    pixels
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn active_layers_are_added_within_their_windows() {
+        let layer = |color, window, is_active, values: &[f64]| Layer {
+            label: String::new(),
+            color,
+            window,
+            is_active,
+            values: values.to_vec(),
+        };
+        let layers = [
+            layer([255, 0, 0], (0.0, 10.0), true, &[0.0, 5.0, 99.0, f64::NAN]),
+            layer([100, 200, 0], (0.0, 1.0), true, &[0.0, 1.0, 2.0, 1.0]),
+            layer([0, 0, 255], (0.0, 1.0), false, &[1.0; 4]),
+        ];
+        assert_eq!(compose(&layers), [0, 0, 0, 228, 200, 0, 255, 200, 0, 100, 200, 0]);
+    }
 
     #[test]
     fn windows_leave_out_outliers() {

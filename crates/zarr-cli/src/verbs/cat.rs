@@ -2,6 +2,8 @@
 
 pub(crate) mod decoded;
 mod delimited;
+#[cfg(feature = "image")]
+mod image;
 #[cfg(feature = "arrow")]
 mod table;
 
@@ -46,6 +48,11 @@ pub(crate) struct Args {
     decode: bool,
     #[command(flatten)]
     part: Part,
+    /// The level of an image in several resolutions: its path or its number from 0 on. By default the one with at least
+    /// 1,024 pixels along the longer side.
+    #[cfg(feature = "image")]
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<String>,
     #[cfg(feature = "image")]
     #[command(flatten)]
     picture: picture::Options,
@@ -59,6 +66,7 @@ Examples:
   zarr cat -s 0 -o day.npy weather.zarr/t2m
   zarr cat --format json -s ':,[3,5],::-1' weather.zarr/t2m
   zarr cat --decode --format csv -s time=2020-01,lat=~41.3 weather.zarr/t2m
+  zarr cat -o cells.png cells.ome.zarr
 
 Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.
 Values are as stored; --decode applies scale_factor, add_offset, _FillValue and the units of times.";
@@ -86,7 +94,7 @@ enum Format {
     /// A Parquet file, with the same rows.
     #[cfg(feature = "parquet")]
     Parquet,
-    /// A picture of a plane; NaN is transparent.
+    /// A picture of a plane, or of an image in several resolutions, in the level that fits; NaN is transparent.
     #[cfg(feature = "image")]
     Png,
 }
@@ -133,6 +141,8 @@ impl Args {
             decode: false,
             part: Part::default(),
             #[cfg(feature = "image")]
+            level: None,
+            #[cfg(feature = "image")]
             picture: picture::Options::default(),
         }
     }
@@ -152,6 +162,12 @@ impl Args {
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let format = args.format()?;
     let target = Target::find(&args.store, stores)?;
+    #[cfg(feature = "image")]
+    if format == Format::Png
+        && let Some(exit) = image::print(args, &target)?
+    {
+        return Ok(exit);
+    }
     let array = target.array()?;
     if args.decode {
         return decode(args, format, &target, &array, stores);

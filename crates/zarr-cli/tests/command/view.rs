@@ -242,3 +242,27 @@ fn images_have_channels_and_levels() {
     let wrong = viewed(&folder, "i.zarr --level s7");
     assert!(wrong["plane"]["/"]["error"].as_str().unwrap().contains("s0, s1"));
 }
+
+#[test]
+fn an_image_is_printed_in_the_colours_of_its_channels() {
+    let folder = image();
+    let size = |name: &str| {
+        let png = fs::read(folder.join(name)).unwrap();
+        let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        // The colour type behind the sides: 2 has red, green and blue.
+        (side(16), side(20), png[25])
+    };
+    for (arguments, wanted) in [
+        ("cat i.zarr -o a.png", (8, 6, 2)),
+        ("cat i.zarr -o a.png --level s1", (4, 3, 2)),
+        ("cat i.zarr -o a.png -s :,0,:,2:6", (4, 6, 2)),
+        ("cat i.zarr -o a.png -s 1,0", (8, 6, 0)),
+    ] {
+        zarr_in(folder.path(), arguments.split(' ')).ok_with_notes();
+        assert_eq!(size("a.png"), wanted, "{arguments}");
+    }
+    for (arguments, exit) in [("cat i.zarr -o b.png --level 7", 2), ("cat i.zarr -o b.png -s 0", 2)] {
+        zarr_in(folder.path(), arguments.split(' ')).exits(exit);
+        assert!(!folder.join("b.png").exists(), "{arguments}");
+    }
+}
