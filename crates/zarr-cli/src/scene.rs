@@ -15,7 +15,7 @@ use zarr_array::traits::lock::unpoisoned;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Formats, GroupOptions};
 use zarr_xarray::blocking::{Dataset, Variable, multiscale};
-use zarr_xarray::{DecodeOptions, Flags, Multiscale, MultiscaleFormat, MultiscaleLevel};
+use zarr_xarray::{DecodeOptions, FillIsMissing, Flags, Multiscale, MultiscaleFormat, MultiscaleLevel};
 
 use crate::args::target::{Target, registry};
 use crate::exit::{Exit, Failure};
@@ -75,11 +75,7 @@ impl Scenes {
                 let chosen = chosen(image, level, pixels)?;
                 let path = format!("{}/{}", here.path.trim_end_matches('/'), chosen.arrays[0]);
                 let array = here.open(&path).map_err(|e| here.fail(e))?;
-                let variable = match image.format {
-                    MultiscaleFormat::Convention => decoded(here, &path),
-                    // Images of OME-Zarr hold plain numbers.
-                    _ => None,
-                };
+                let variable = is_packed(&array).then(|| decoded(here, &path)).flatten();
                 let level = Some(chosen.clone());
                 return Ok(Scene { array, variable, around: Some(around), level });
             }
@@ -95,9 +91,9 @@ impl Scenes {
         let is_image = level.is_some()
             && around.image.as_ref().is_some_and(|image| image.format != MultiscaleFormat::Convention);
         let variable = match &around.dataset {
-            _ if is_image => None,
-            Some(dataset) => dataset.variable(name).ok(),
-            None => decoded(&group, &own.path),
+            Some(dataset) if !is_image => dataset.variable(name).ok(),
+            _ if is_image && !is_packed(&array) => None,
+            _ => decoded(&group, &own.path),
         };
         let variable = variable.filter(is_readable);
         Ok(Scene { array, variable, around: Some(around), level })
@@ -145,11 +141,20 @@ fn open(target: &Target) -> Result<Group, Failure> {
     Group::open_with(target.storage.clone(), &target.path, &registry(), &options).map_err(|e| target.fail(e))
 }
 
-/// Returns the variable of an array whose group is no dataset, alone.
+/// Whether attributes say how numbers are packed, or which are missing.
+fn is_packed(array: &Array) -> bool {
+    let attributes = array.attributes();
+    ["scale_factor", "add_offset", "_FillValue", "missing_value"]
+        .into_iter()
+        .any(|name| attributes.contains(name))
+}
+
+/// Returns the variable of an array whose group is no dataset, alone. Its fill value is not missing.
 fn decoded(near: &Target, path: &str) -> Option<Variable> {
     let (group, name) = path.rsplit_once('/')?;
     let group = open(&near.at_path(if group.is_empty() { "/" } else { group })).ok()?;
     let mut options = DecodeOptions::default();
+    options.fill_is_missing = FillIsMissing::Never;
     options.dropped = group.children().ok()?.iter().map(|child| child.name().to_owned()).collect();
     options.dropped.remove(name);
     Dataset::open_with(group, &options).ok()?.variable(name).ok().filter(is_readable)
@@ -223,6 +228,11 @@ impl Scene {
     /// The words that stand for numbers.
     pub(crate) fn flags(&self) -> Option<Flags> {
         self.variable.as_ref()?.flags().ok().flatten()
+    }
+
+    /// Whether the array is a level of an image of OME-Zarr.
+    pub(crate) fn is_picture(&self) -> bool {
+        self.image().is_some_and(|image| image.format != MultiscaleFormat::Convention)
     }
 
     /// Whether numbers name objects and have no order.

@@ -72,7 +72,10 @@ impl Scene {
                 AxisKind::Channel => Labels::None,
                 _ => Labels::Steps(level.translation[dim], level.scale[dim]),
             };
-            return Axis { name, units: axis.unit.clone(), place: Place::Other, labels };
+            // The rows of a map point up.
+            let is_up = !self.is_picture() && dim == image.sides()[0];
+            let place = if is_up { Place::Northing } else { Place::Other };
+            return Axis { name, units: axis.unit.clone(), place, labels };
         }
         let dataset = self.around.as_ref().and_then(|around| around.dataset.as_ref());
         let length = self.shape().get(dim).copied().unwrap_or(0);

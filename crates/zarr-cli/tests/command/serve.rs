@@ -491,6 +491,11 @@ fn the_page_and_its_answers_are_served_beside_the_keys() {
     assert_eq!(answer(&server, "plane?path=/t&at=99,1,2").1["at"], json!([1, 1, 2]));
     let (_, smaller) = answer(&server, "plane?path=/t&side=3");
     assert_eq!((&smaller["rows"]["step"], &smaller["columns"]["step"]), (&json!(2), &json!(2)));
+    let (_, part) = answer(&server, "plane?path=/t&zoom=0.25,0.75,0,0.5");
+    assert_eq!(
+        (&part["rows"]["start"], &part["rows"]["end"], &part["columns"]["end"]),
+        (&json!(1), &json!(3), &json!(3))
+    );
     let (_, curve) = answer(&server, "plane?path=/t&along=2&at=0,1,0");
     assert_eq!((&curve["kind"], &curve["lows"]), (&json!("curve"), &json!([6.0, 7.0, 8.0, 9.0, 10.0, 11.0])));
     let (_, texts) = answer(&server, "plane?path=/%3Cb%3E%26x");
@@ -529,6 +534,10 @@ fn what_the_page_cannot_get_is_an_error_with_a_reason() {
         ("plane?path=/t&at=-1", 400, "at"),
         ("plane?path=/t&side=x", 400, "side"),
         ("plane?path=/t&along=3", 400, "along"),
+        ("plane?path=/t&zoom=0,1,0", 400, "zoom"),
+        ("plane?path=/t&zoom=0,1,0.5,0.5", 400, "zoom"),
+        ("plane?path=/t&zoom=0,2,0,1", 400, "zoom"),
+        ("plane?path=/t&zoom=0,NaN,0,1", 400, "zoom"),
         ("plane?path=/t&along=-1", 400, "along"),
         ("plane?path=/t", 422, "chunk [0, 0, 0]"),
     ] {

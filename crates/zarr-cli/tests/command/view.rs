@@ -239,6 +239,9 @@ fn images_have_channels_and_levels() {
         let other = viewed(&folder, &format!("i.zarr --level {level}"));
         assert_eq!(other["plane"]["/"]["planes"][0]["level"], "s1");
     }
+    zarr_in(folder.path(), ["attrs", "set", "i.zarr/s1", "_FillValue", "0"]).exits(0);
+    let missing = viewed(&folder, "i.zarr --level s1");
+    assert_eq!(missing["plane"]["/"]["planes"][0]["layers"][0]["values"]["missing"], 12);
     let wrong = viewed(&folder, "i.zarr --level s7");
     assert!(wrong["plane"]["/"]["error"].as_str().unwrap().contains("s0, s1"));
 }

@@ -156,7 +156,7 @@ function section(title, ...children) {
 
 function facts(pairs) {
   const list = make("dl");
-  for (const [name, shown] of pairs) if (shown != null && shown !== "") list.append(make("dt", { textContent: name }), make("dd", { textContent: shown }));
+  for (const [name, shown] of pairs) if (shown != null && shown !== "") list.append(make("dt", { textContent: name }), make("dd", { textContent: shown, className: name === "type" ? "type" : "" }));
   return list;
 }
 
@@ -164,6 +164,7 @@ let shown = 0;
 
 async function show(focus) {
   const turn = ++shown;
+  visible = null;
   const path = current(), place = byId("node"), side = byId("facts");
   byId("tree").classList.remove("open");
   byId("menu").setAttribute("aria-expanded", "false");
@@ -186,6 +187,7 @@ async function show(focus) {
   if (node.reason) return place.append(failure(node.reason));
   if (listed.kind === "group" && !listed.unreadable_because) drawGroup(place, listed, node);
   describe(side, listed, node);
+  if (path === "/" && listed.kind === "group") summary(listed, node);
   await drawn;
   if (turn === shown && listed.kind === "array" && !listed.unreadable_because) await drawMap(side.querySelector(".chunks"), listed);
 }
@@ -193,6 +195,13 @@ async function show(focus) {
 function titleOf({ path, what }) {
   const own = children.get(path) ?? [];
   return { image: "Image", plate: "Plate", well: "Well", anndata: "AnnData" }[what] ?? (own.some(child => child.role === "coordinate") ? "Dataset" : "Group");
+}
+
+// Says in the head of the page what the store is.
+function summary(root, node) {
+  const title = node.attributes.find(own => ["title", "name"].includes(own.name))?.value;
+  const lengths = node.dimensions?.map(({ name, length }) => `${name} ${number(length)}`).join(", ");
+  if (title || lengths) byId("summary").textContent = [title, titleOf(root).toLowerCase(), lengths, `Zarr ${root.zarr_format}`].filter(Boolean).join(" · ");
 }
 
 // Fills the column of metadata.
@@ -219,7 +228,16 @@ function describe(side, listed, node) {
     facts(node.attributes.map(({ name, value }) => [name, value === "" ? "“”" : value]))));
   side.append(...node.documents.map(({ name, text }) =>
     make("details", {}, make("summary", { textContent: name }), make("pre", { textContent: text, tabIndex: 0 }))));
-  side.append(section("Command", make("pre", { className: "command", textContent: commandOf(listed, null) })));
+  side.append(section("Command", make("pre", { className: "command" })));
+  complete(listed);
+}
+
+// Adds to the metadata what the plane that is shown says.
+let visible = null;
+function complete(listed) {
+  const [command, type] = ["pre.command", "dd.type"].map(query => byId("facts").querySelector(query));
+  if (command) command.textContent = commandOf(listed, visible);
+  if (type && visible?.type && visible.type !== listed.type) type.textContent = `${listed.type} → ${visible.type}`;
 }
 
 function commandOf(listed, plane) {
@@ -718,11 +736,14 @@ function options(names, chosen) {
 }
 const labelText = (label, units) => label == null ? null : typeof label === "number" ? `${digits(label)}${units ? ` ${unit(units)}` : ""}` : label;
 
+// The number of pixels that a server is asked for.
+const sideFor = place => Math.max(256, Math.min(1024, Math.ceil(place.clientWidth * (devicePixelRatio || 1))));
+
 async function drawPicture(place, listed, turn) {
   const inside = make("div");
   place.append(inside);
   let plane;
-  try { plane = await look(listed.path, {}); } catch (reason) { return turn === shown && inside.append(failure(reason)); }
+  try { plane = await look(listed.path, answers ? {} : { side: sideFor(inside) }); } catch (reason) { return turn === shown && inside.append(failure(reason)); }
   if (turn !== shown) return;
   if (plane.kind === "none") return inside.append(remark(`No picture: ${plane.reason}.`));
   if (plane.kind === "texts") return drawTexts(inside, plane);
@@ -785,7 +806,7 @@ async function drawMaps(inside, listed, plane, turn) {
   const figure = make("figure", {}, make("div", {}, canvas), value, legend, caption);
   inside.replaceChildren(sliders, form, problem, figure, below);
   const state = choices(plane, listed);
-  const asked = { sides: null, at: plane.at.slice(), level: null };
+  const asked = { sides: null, at: plane.at.slice(), level: null, zoom: null };
   const positions = answers ? (await ask("plane", { path: listed.path })).planes.length : 0;
   const longest = () => Math.max(...plane.lengths.filter((_, dim) => isFixed(dim)));
   let drawn, box, chosen = null, waiting = false, again = false;
@@ -810,8 +831,8 @@ async function drawMaps(inside, listed, plane, turn) {
       plane.level ? `Level ${plane.level}: ${plane.levels.find(level => level.path === plane.level)?.shape.map(number).join(" × ")}.` : "",
     ].filter(Boolean).join(" ");
     legend.replaceChildren(plane.categories ? legendOf(plane.categories) : "");
-    const command = byId("facts").querySelector("pre.command");
-    if (command) command.textContent = commandOf(listed, plane);
+    visible = plane;
+    complete(listed);
     if (chosen) tell(chosen);
   }
   const isFixed = dim => ![plane.rows.dimension, plane.columns.dimension, plane.channels].includes(dim) && plane.lengths[dim] > 1;
@@ -824,7 +845,7 @@ async function drawMaps(inside, listed, plane, turn) {
     do {
       again = false;
       try {
-        const next = await look(listed.path, { sides: asked.sides, at: asked.at.join(), level: asked.level });
+        const next = await look(listed.path, { sides: asked.sides, at: asked.at.join(), level: asked.level, zoom: asked.zoom?.map(part => part.toFixed(9)).join(), side: sideFor(inside) });
         if (turn !== shown) return;
         if (next.kind !== "plane") throw new Error(next.reason ?? "there is no picture");
         const isOther = next.layers.length !== state.channels.length;
@@ -867,7 +888,37 @@ async function drawMaps(inside, listed, plane, turn) {
   }
   canvas.addEventListener("pointermove", event => { const found = box && elementAt(event.offsetX, event.offsetY); if (found) tell(found); });
   canvas.addEventListener("pointerleave", () => chosen ? tell(chosen) : value.replaceChildren());
-  canvas.addEventListener("click", event => { const found = box && elementAt(event.offsetX, event.offsetY); if (found) { chosen = found; drawAlong(tell(found)); } });
+  // A click chooses an element, and dragging a part of the plane.
+  let from = null;
+  const within = event => [Math.max(0, Math.min(1, (event.offsetX - box.left) / box.width)), Math.max(0, Math.min(1, (event.offsetY - box.top) / box.height))];
+  const isDragged = event => from && Math.hypot(event.offsetX - from.x, event.offsetY - from.y) > 8;
+  canvas.addEventListener("pointerdown", event => { from = box && event.button === 0 && event.pointerType === "mouse" && elementAt(event.offsetX, event.offsetY) ? { x: event.offsetX, y: event.offsetY, part: within(event) } : null; });
+  canvas.addEventListener("pointermove", event => {
+    if (answers || !event.buttons || !isDragged(event)) return;
+    box = drawPlane(canvas, plane, state, drawn);
+    const ink = canvas.getContext("2d"), [x, y] = within(event);
+    ink.lineWidth = 2;
+    ink.strokeStyle = style("--mark");
+    ink.strokeRect(box.left + from.part[0] * box.width, box.top + from.part[1] * box.height, (x - from.part[0]) * box.width, (y - from.part[1]) * box.height);
+  });
+  canvas.addEventListener("click", event => {
+    const found = box && elementAt(event.offsetX, event.offsetY);
+    if (!answers && isDragged(event)) {
+      const [x, y] = within(event), flip = part => box.isUp ? 1 - part : part;
+      const ends = [[flip(from.part[1]), flip(y)], [from.part[0], x]].map(pair => pair.sort((one, other) => one - other));
+      const [top, bottom, left, right] = asked.zoom ?? [0, 1, 0, 1];
+      const part = (first, last, [one, other]) => [first + (last - first) * one, first + (last - first) * other];
+      zoomTo([...part(top, bottom, ends[0]), ...part(left, right, ends[1])]);
+    } else if (found) { chosen = found; drawAlong(tell(found)); }
+  });
+  async function zoomTo(zoom) {
+    if (zoom && (zoom[1] - zoom[0] < 1e-6 || zoom[3] - zoom[2] < 1e-6)) return;
+    asked.zoom = zoom;
+    chosen = null;
+    below.replaceChildren();
+    await update();
+    if (turn === shown) await controls();
+  }
   canvas.addEventListener("keydown", event => {
     const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Enter: [0, 0] }[event.key];
     if (!move || !drawn) return;
@@ -921,7 +972,7 @@ async function drawMaps(inside, listed, plane, turn) {
       sliders.append(one.place);
     });
     // A plane that is too large is shown in part: sliders move the part.
-    if (!answers) for (const side of [plane.rows, plane.columns]) {
+    if (!answers && !asked.zoom) for (const side of [plane.rows, plane.columns]) {
       if (side.end - side.start >= plane.lengths[side.dimension]) continue;
       const one = slider(`from ${side.name}`, { length: plane.lengths[side.dimension], at: side.start, label: () => null, onInput: at => { asked.at[side.dimension] = at; update(); } });
       sliders.append(one.place);
@@ -934,6 +985,7 @@ async function drawMaps(inside, listed, plane, turn) {
         const sides = to === other ? own[side] : other;
         asked.sides = [to, sides].sort((one, other) => one - other);
         for (const dim of asked.sides) asked.at[dim] = 0;
+        asked.zoom = null;
         chosen = null;
         below.replaceChildren();
         await update();
@@ -972,6 +1024,11 @@ async function drawMaps(inside, listed, plane, turn) {
       levels.addEventListener("change", async () => { asked.level = levels.value; asked.at = plane.at.slice(); await update(); });
       parts.push(make("label", {}, "level", levels));
     }
+    if (asked.zoom) {
+      const whole = make("button", { type: "button", className: "whole", textContent: "Whole picture" });
+      whole.addEventListener("click", () => zoomTo(null));
+      parts.push(whole);
+    } else if (!answers) parts.push(make("span", { className: "note", textContent: "Drag to zoom." }));
     form.replaceChildren(...parts);
   }
 

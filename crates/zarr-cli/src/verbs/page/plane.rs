@@ -45,6 +45,8 @@ pub(crate) struct Asked {
     pub(crate) along: Option<usize>,
     /// The largest number of pixels along a side.
     pub(crate) side: Option<u64>,
+    /// The part of the plane, in parts of its sides: the first and the last row, the first and the last column.
+    pub(crate) zoom: Option<[f64; 4]>,
     /// The path or the number of the level of an image.
     pub(crate) level: Option<String>,
     /// Whether numbers may be rounded, so that answers are small.
@@ -66,7 +68,11 @@ pub(crate) fn plane(scenes: &Scenes, here: &Target, asked: &Asked) -> Result<Obj
 
 fn looked(scenes: &Scenes, here: &Target, asked: &Asked) -> Result<Object, Failure> {
     let side = asked.side.unwrap_or(SIDE).clamp(1, 4 * SIDE);
-    let scene = scenes.scene(here, asked.level.as_deref(), side)?;
+    // A part of a plane needs a level with more pixels.
+    let part = asked.zoom.map_or(1.0, |[top, bottom, left, right]| (bottom - top).max(right - left));
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a large number is cut")]
+    let pixels = (side as f64 / part).ceil() as u64;
+    let scene = scenes.scene(here, asked.level.as_deref(), pixels)?;
     let shape = scene.shape();
     if shape.contains(&0) {
         return Err(Failure::new(Exit::Unsupported, "the array has no elements"));
@@ -113,8 +119,13 @@ fn picture(scene: &Scene, at: Vec<u64>, asked: &Asked, side: u64) -> Result<Obje
     };
     let lengths = decoded_lengths(&scene.array);
     let chunk = chunk_size(&scene.array, &lengths)?;
-    let window =
-        window([rows, columns].map(|dim| at[dim]..shape[dim]), [lengths[rows], lengths[columns]], chunk);
+    let plane = match asked.zoom {
+        None => [rows, columns].map(|dim| at[dim]..shape[dim]),
+        Some([top, bottom, left, right]) => {
+            [part(shape[rows], top, bottom), part(shape[columns], left, right)]
+        }
+    };
+    let window = window(plane, [lengths[rows], lengths[columns]], chunk);
     let spans = [0, 1].map(|of| window[of].end - window[of].start);
     let steps = steps(spans, side);
     let counts = [0, 1].map(|of| spans[of].div_ceil(steps[of]));
@@ -125,7 +136,7 @@ fn picture(scene: &Scene, at: Vec<u64>, asked: &Asked, side: u64) -> Result<Obje
         })
         .collect();
     let axes = [scene.axis(rows), scene.axis(columns)];
-    let ratio = aspect(&axes, &window);
+    let ratio = aspect(&axes, &window, scene.image().is_some());
     let cell = ratio.unwrap_or(1.0) * steps[0] as f64 / steps[1] as f64;
     let channels = scene.channels().filter(|dim| ![rows, columns].contains(dim));
     let mut shown = json::document([("kind", "plane".into())]);
@@ -145,7 +156,7 @@ fn picture(scene: &Scene, at: Vec<u64>, asked: &Asked, side: u64) -> Result<Obje
             } else if let Some(categories) = categories(scene, &numbers) {
                 style = "categories";
                 shown.set("categories", categories);
-            } else if scene.image().is_some() {
+            } else if scene.is_picture() {
                 style = "image";
             }
             layers.push(json::object([("values", pack(&numbers, asked.is_coarse).into())]));
@@ -164,6 +175,7 @@ fn picture(scene: &Scene, at: Vec<u64>, asked: &Asked, side: u64) -> Result<Obje
         ("rows", side_of(&axes[0], rows, &window[0], steps[0])),
         ("columns", side_of(&axes[1], columns, &window[1], steps[1])),
         ("cell", json::float(cell)),
+        ("type", scene.number_type().map(|of| of.to_string()).into()),
         ("is_to_scale", (ratio.is_some() || steps[0] == steps[1]).into()),
     ] {
         shown.set(name, value);
@@ -191,10 +203,17 @@ fn steps(spans: [u64; 2], side: u64) -> [u64; 2] {
     if spans.into_iter().any(is_thin) { own } else { [both; 2] }
 }
 
-/// Returns the height of an element by its width, if both are measured in the same unit.
-fn aspect(axes: &[Axis; 2], window: &[Range<u64>; 2]) -> Option<f64> {
+/// Returns the elements between two parts of a length: at least one.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "parts are between 0 and 1")]
+fn part(length: u64, first: f64, last: f64) -> Range<u64> {
+    let start = ((length as f64 * first).floor() as u64).min(length - 1);
+    start..((length as f64 * last).ceil() as u64).clamp(start + 1, length)
+}
+
+/// Returns the height of an element by its width, if both are measured in the same unit, or in none in an image.
+fn aspect(axes: &[Axis; 2], window: &[Range<u64>; 2], is_image: bool) -> Option<f64> {
     let are_degrees = axes[0].place == Place::Latitude && axes[1].place == Place::Longitude;
-    let are_alike = axes[0].units.is_some() && axes[0].units == axes[1].units;
+    let are_alike = (is_image || axes[0].units.is_some()) && axes[0].units == axes[1].units;
     let distance = |side: usize| axes[side].distance(window[side].start, window[side].end);
     (are_degrees || are_alike).then(|| Some(distance(0)? / distance(1)?))?
 }

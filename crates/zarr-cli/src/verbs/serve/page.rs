@@ -156,7 +156,18 @@ fn asked(query: &Query) -> Result<Asked, Failure> {
     };
     let along = one("along")?.map(usize::try_from).transpose().map_err(|_| wrong("along"))?;
     let level = query.get("level").map(str::to_owned);
-    Ok(Asked { sides, at, along, side: one("side")?, level, is_coarse: false })
+    let zoom = match query.get("zoom") {
+        None => None,
+        Some(text) => Some(numbers(text).and_then(zoom).ok_or_else(|| wrong("zoom"))?),
+    };
+    Ok(Asked { sides, at, along, side: one("side")?, zoom, level, is_coarse: false })
+}
+
+/// Returns a part of a plane, which is not empty and within its sides.
+fn zoom(numbers: Vec<f64>) -> Option<[f64; 4]> {
+    let zoom: [f64; 4] = numbers.try_into().ok()?;
+    let is_part = |first: f64, last: f64| first >= 0.0 && last <= 1.0 && last - first > 1e-12;
+    (is_part(zoom[0], zoom[1]) && is_part(zoom[2], zoom[3])).then_some(zoom)
 }
 
 fn numbers<T: FromStr>(text: &str) -> Option<Vec<T>> {
