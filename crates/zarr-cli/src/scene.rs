@@ -29,10 +29,16 @@ pub(crate) use layers::{Layer, compose};
 /// How long what was read of a group is used for further pictures.
 const FRESH: Duration = Duration::from_secs(10);
 
+/// The largest number of children of a group that is no dataset whose arrays are decoded alone: each of them reads the
+/// documents of all.
+const ALONE: usize = 300;
+
 /// What a group says about its arrays.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Around {
     dataset: Option<Dataset>,
+    /// Whether the group is no dataset, and so small that each array is decoded alone.
+    is_small: bool,
     pub(crate) image: Option<Multiscale>,
 }
 
@@ -92,7 +98,7 @@ impl Scenes {
             && around.image.as_ref().is_some_and(|image| image.format != MultiscaleFormat::Convention);
         let variable = match &around.dataset {
             Some(dataset) if !is_image => dataset.variable(name).ok(),
-            _ if is_image && !is_packed(&array) => None,
+            _ if is_image && !is_packed(&array) || !around.is_small => None,
             _ => decoded(&group, &own.path),
         };
         let variable = variable.filter(is_readable);
@@ -102,13 +108,16 @@ impl Scenes {
 
 impl Around {
     fn of(group: &Target) -> Self {
-        let Ok(opened) = open(group) else { return Self { dataset: None, image: None } };
+        let Ok(opened) = open(group) else { return Self::default() };
         let image = multiscale(&opened).ok().flatten();
+        let lists = group.lists() || opened.is_consolidated();
         let dataset = match &image {
             Some(image) if image.format != MultiscaleFormat::Convention => None,
-            _ => Dataset::open(opened).ok(),
+            _ => Dataset::open(opened.clone()).ok(),
         };
-        Self { dataset, image }
+        let is_small =
+            dataset.is_none() && lists && opened.children().is_ok_and(|children| children.len() <= ALONE);
+        Self { dataset, is_small, image }
     }
 }
 

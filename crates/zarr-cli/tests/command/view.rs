@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::bucket::Bucket;
 #[cfg(unix)]
 use crate::harness::command;
 use crate::harness::{Folder, zarr_in};
@@ -244,6 +245,21 @@ fn images_have_channels_and_levels() {
     assert_eq!(missing["plane"]["/"]["planes"][0]["layers"][0]["values"]["missing"], 12);
     let wrong = viewed(&folder, "i.zarr --level s7");
     assert!(wrong["plane"]["/"]["error"].as_str().unwrap().contains("s0, s1"));
+}
+
+#[test]
+fn an_image_on_a_web_server_needs_no_listing() {
+    let (folder, bucket) = (image(), Bucket::new());
+    for (name, bytes) in folder.contents("i.zarr") {
+        bucket.put(&format!("i.zarr/{name}"), bytes);
+    }
+    let answers = viewed(&folder, &bucket.web("i.zarr"));
+    let nodes = answers["tree"]["nodes"].as_array().unwrap();
+    assert_eq!(nodes.iter().map(|node| &node["path"]).collect::<Vec<_>>(), ["/", "/s0", "/s1"]);
+    assert_eq!(answers["plane"]["/"]["planes"][0]["style"], "channels");
+    // Other groups there have no list of nodes.
+    bucket.put("g/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    zarr_in(folder.path(), ["view", &bucket.web("g"), "-o", "-"]).fails(6, &["cannot list"]);
 }
 
 #[test]

@@ -302,8 +302,14 @@ function card(listed, caption = true) {
   }
   const first = pictured(listed);
   if (first) lazily(thumb, () => drawThumb(thumb, first));
-  else thumb.textContent = listed.unreadable_because ? "unreadable" : listed.kind === "group" ? "▦" : "";
+  else thumb.textContent = listed.unreadable_because ? "unreadable" : namesIn(listed);
   return link;
+}
+
+// Returns the names of the first nodes in a group.
+function namesIn(listed) {
+  const names = (children.get(listed.path) ?? []).map(child => nameOf(child.path));
+  return names.slice(0, 8).join(", ") + (names.length > 8 ? ", …" : "");
 }
 
 // Returns the node whose picture stands for a node: itself, or the first image of a well.
