@@ -205,7 +205,7 @@ fn formats(source: &Source, out: &mut Vec<Finding>) {
 }
 
 /// Files that may build a package by itself, and why.
-const OTHER_BUILDS: [(&str, &str); 8] = [
+const OTHER_BUILDS: [(&str, &str); 9] = [
     ("xtask/src/asan.rs", "another toolchain"),
     ("xtask/src/bench.rs", "the profile `release`"),
     ("xtask/src/conformance/peers.rs", "for somebody who only tests another implementation"),

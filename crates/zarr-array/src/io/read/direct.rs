@@ -15,7 +15,6 @@ use crate::plan::Cell;
 pub(crate) fn suits(core: &Core, reader: &Reader<'_>, sizes: Sizes) -> bool {
     core.may_block
         && matches!(core.storage.capabilities().drive, Drive::Inline)
-        && reader.cache.is_none()
         && reader.joint.is_one_block()
         && sizes.is_small
         && sizes.expected <= UNCOUNTED
@@ -44,6 +43,7 @@ fn read(reader: &Reader<'_>, cell: &Cell, sink: &mut Sink<'_>, scratch: &mut Scr
     let progress = reader.core.progress.as_ref();
     progress.map_or(Ok(()), |progress| progress.check())?;
     let found = block_on(reader.fetch(cell, None, Some(scratch)))?;
+    reader.copy_cached(cell, &found, sink)?;
     caught(|| reader.decode(cell, &found, sink, scratch))?;
     found.give_to(scratch);
     if let Some(progress) = progress {
