@@ -1,5 +1,6 @@
-//! Calls that Ctrl-C ends.
+//! Calls that Ctrl-C ends, or the cancellation of the task of an event loop.
 
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +14,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use zarr_array::{Progress, blocking::Array, traits::store::Drive};
 
+use crate::call;
+
 /// The time between two looks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -23,7 +26,7 @@ const SHORT_BYTES: usize = 1 << 20;
 ///
 /// Python handles signals only in the main thread. There the work is done in another thread, and a signal handler that
 /// raises, as that of Ctrl-C does, cancels the work: requests are dropped, chunks that are decoded or encoded are finished, and
-/// the exception is returned.
+/// the exception is returned. The work of a [call](call) of an event loop is cancelled with it in the same way.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     array: &Array,
@@ -31,6 +34,13 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(&Array) -> T + Send,
 ) -> PyResult<T> {
     let is_short = bytes <= SHORT_BYTES && array.storage().capabilities().drive == Drive::Inline;
+    if let Some(progress) = call::current() {
+        if progress.is_cancelled() {
+            return Err(call::cancelled(py));
+        }
+        let array = if is_short { array.clone() } else { array.clone().with_progress(progress) };
+        return Ok(py.detach(|| work(&array)));
+    }
     if is_short || !is_main_thread(py)? {
         return Ok(py.detach(|| work(array)));
     }
@@ -40,21 +50,40 @@ pub(crate) fn run<T: Send>(
 }
 
 /// Waits for a future without the interpreter's lock. In the main thread a signal handler that raises, as that of Ctrl-C
-/// does, drops the future with its requests, and the exception is returned.
+/// does, drops the future with its requests, and the exception is returned. So does the cancellation of a [call](call).
 pub(crate) fn wait<T: Send>(py: Python<'_>, work: impl Future<Output = T> + Send) -> PyResult<T> {
+    if let Some(progress) = call::current() {
+        let (mut work, mut cancelled) = (pin!(work), pin!(progress.cancelled()));
+        let either = poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending => cancelled.as_mut().poll(context).map(|()| None),
+        });
+        return parked(py, either, |_| Ok(false))?.ok_or_else(|| call::cancelled(py));
+    }
+    parked(py, work, is_main_thread)
+}
+
+/// Waits for a future without the interpreter's lock. A signal drops it if `looks` says so.
+fn parked<T: Send>(
+    py: Python<'_>,
+    work: impl Future<Output = T> + Send,
+    looks: impl FnOnce(Python<'_>) -> PyResult<bool>,
+) -> PyResult<T> {
     let caller = Arc::new(Caller { thread: thread::current(), is_woken: AtomicBool::new(false) });
     let (waker, mut work) = (caller.clone().into(), pin!(work));
     // A local store answers at once.
     if let Poll::Ready(done) = py.detach(|| work.as_mut().poll(&mut Context::from_waker(&waker))) {
         return Ok(done);
     }
-    let looks = is_main_thread(py)?;
+    let looks = looks(py)?;
     py.detach(|| {
         loop {
             while !caller.is_woken.swap(false, Ordering::Acquire) {
-                thread::park_timeout(LOOK);
                 if looks {
+                    thread::park_timeout(LOOK);
                     Python::attach(|py| py.check_signals())?;
+                } else {
+                    thread::park();
                 }
             }
             if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -78,13 +107,15 @@ impl Wake for Caller {
 }
 
 /// Does work in another thread, without the interpreter's lock, and calls `look` every now and then. If that raises an
-/// exception, `cancel` is called, and the exception is returned when the work has ended.
+/// exception, or the [call](call) of this thread is cancelled, `cancel` is called, and the exception is returned when the work
+/// has ended.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send,
     mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
     cancel: impl FnOnce() + Send,
 ) -> PyResult<T> {
+    let call = call::current();
     py.detach(|| {
         let (sender, receiver) = channel();
         thread::scope(|scope| {
@@ -96,7 +127,11 @@ pub(crate) fn watched<T: Send>(
                         return Err(PyRuntimeError::new_err("the thread of the call panicked"));
                     }
                     Err(RecvTimeoutError::Timeout) => {
-                        if let Err(raised) = Python::attach(&mut look) {
+                        let looked = Python::attach(|py| match &call {
+                            Some(call) if call.is_cancelled() => Err(call::cancelled(py)),
+                            _ => look(py),
+                        });
+                        if let Err(raised) = looked {
                             cancel();
                             return Err(raised);
                         }

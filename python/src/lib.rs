@@ -5,6 +5,7 @@ mod arrays;
 mod arrow;
 mod basic;
 mod batch;
+mod call;
 mod copies;
 mod directory;
 mod elements;
@@ -34,6 +35,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<array::Array>()?;
     module.add_class::<arrays::ArrayHandle>()?;
     module.add_class::<batch::Plan>()?;
+    module.add_class::<call::Call>()?;
+    module.add_class::<call::Calls>()?;
     module.add_class::<copies::CopyPlan>()?;
     module.add_class::<foreign::Reply>()?;
     module.add_class::<groups::ChildHandle>()?;

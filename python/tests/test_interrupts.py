@@ -1,7 +1,8 @@
-"""Ctrl-C ends calls that wait for a network, with their requests."""
+"""Ctrl-C ends calls that wait for a network, with their requests; so does the cancellation of a task."""
 
 from __future__ import annotations
 
+import asyncio
 import http.server
 import signal
 import subprocess
@@ -100,3 +101,56 @@ def test_an_interrupt_ends_a_call_and_its_requests(store: Path, call: str) -> No
             process.kill()
             server.shutdown()
             server.server_close()
+
+
+STORES = {
+    "own": "zarr_rs.Store(url)",
+    "recognised": "zarr.storage.FsspecStore.from_url(url)",
+    "foreign": "zarr.storage.WrapperStore(zarr.storage.FsspecStore.from_url(url))",
+}
+
+
+@pytest.mark.parametrize("place", STORES)
+def test_an_interrupted_read_of_zarr_python_does_not_keep_the_process(store: Path, place: str) -> None:
+    """zarr-python does not cancel its task, so the request goes on; at the end of the process nothing waits for it."""
+    server = Held(store, "/c/")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    program = f"""
+        import signal, sys, zarr, zarr_rs
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the parent ignores it
+        zarr.config.set({{"codec_pipeline.path": "zarr_rs.CodecPipeline"}})
+        url = sys.argv[1]
+        array = zarr.open_array({STORES[place]}, path="a", mode="r")
+        try:
+            array[...]
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        """
+    command = [sys.executable, "-c", textwrap.dedent(program), server.url]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            assert server.waits.acquire(timeout=50), "no request came"
+            process.send_signal(signal.SIGINT)
+            output, errors = process.communicate("", timeout=50)
+            assert (output, errors, process.returncode) == ("interrupted\n", "", 0)
+        finally:
+            process.kill()
+            server.shutdown()
+            server.server_close()
+
+
+async def test_the_cancellation_of_a_task_ends_its_requests(store: Path) -> None:
+    server = Held(store, "/c/")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        array = await zarr_rs.open_async(zarr_rs.Store(server.url, timeout=600.0, retries=0), "a")
+        reading = asyncio.ensure_future(array.read_async(...))
+        assert await asyncio.to_thread(server.waits.acquire, timeout=50), "no request came"
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert await asyncio.to_thread(server.closed.acquire, timeout=50), "the request goes on"
+    finally:
+        server.shutdown()
+        server.server_close()

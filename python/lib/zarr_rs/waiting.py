@@ -1,37 +1,76 @@
-"""The threads that wait for the engine.
+"""The threads that wait for the engine on behalf of event loops.
 
 They are not those of the event loop: a store may need these to answer, such as zarr-python's store of a directory. If
-calls waited in all of them, they would wait forever.
+calls waited in all of them, they would wait forever. Python does not wait for them when the process ends.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import functools
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+import threading
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from zarr_rs._native import forget
+from zarr_rs._native import Calls, forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_executor: ThreadPoolExecutor | None = None
+_calls: Calls | None = None
+
+#: The most threads.
+_THREADS = 64
 
 #: The most threads of one purpose, and tasks that share the items of a call. They wait for stores more than they compute.
 TASKS = 32
+
+#: The tasks that wait for a call.
+_tasks: set[asyncio.Task[Any]] = set()
+
+#: The longest time in seconds for which the end of the process waits for calls, which it cancels.
+_END = 5.0
+
+#: The steps of an event loop in which tasks end that were cancelled: more than tasks that wait for each other.
+_STEPS = 50
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 async def run(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """Does the work in a thread. Threads are started when they are needed."""
-    global _executor
-    if _executor is None:
-        _executor = ThreadPoolExecutor(TASKS, thread_name_prefix="zarr_rs")
-    call = functools.partial(work, *arguments, **options)
-    return await asyncio.get_running_loop().run_in_executor(_executor, call)
+    """Does the work in a thread. Threads are started when they are needed.
+
+    If the task of the caller is cancelled, so is the work: its requests are dropped. The caller does not wait for that.
+    """
+    global _calls
+    if _calls is None:
+        _calls = Calls(_THREADS)
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+    settle: Callable[..., object] = functools.partial(_settle, future)
+    done = functools.partial(loop.call_soon_threadsafe, settle)
+    call = _calls.start(functools.partial(work, *arguments, **options), done)
+    task = asyncio.current_task()
+    assert task is not None
+    _tasks.add(task)
+    try:
+        return await future
+    except asyncio.CancelledError:
+        call.cancel()
+        raise
+    finally:
+        _tasks.discard(task)
+
+
+def _settle(future: asyncio.Future[Any], result: Any, raised: BaseException | None) -> None:
+    """Gives a future what a call returned or raised, unless it has been cancelled."""
+    if future.done():
+        return
+    if raised is None:
+        future.set_result(result)
+    else:
+        future.set_exception(raised)
 
 
 async def run_each(work: Callable[[int], None], count: int) -> None:
@@ -46,6 +85,40 @@ async def run_each(work: Callable[[int], None], count: int) -> None:
 
 def forget_parent() -> None:
     """Forgets the threads after a fork: they are not in this process."""
-    global _executor
-    forget(_executor)
-    _executor = None
+    global _calls
+    forget((_calls, list(_tasks)))
+    _calls = None
+    _tasks.clear()
+
+
+@atexit.register
+def _end() -> None:
+    """Cancels the calls that are left, such as that of an interrupted read of zarr-python, and the tasks that wait for them."""
+    if _calls is None:
+        return
+    tasks = list(_tasks)
+    loops = {task.get_loop() for task in tasks}
+    for task in tasks:
+        _soon(task.get_loop(), task.cancel)
+    _calls.end(_END)
+    for loop in loops:
+        ended = threading.Event()
+        if loop.is_running() and _soon(loop, _after_steps, loop, ended, _STEPS):
+            ended.wait(_END)
+
+
+def _soon(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: Any) -> bool:
+    """Makes an event loop call something soon. Returns `False` if the loop is closed."""
+    try:
+        loop.call_soon_threadsafe(call, *arguments)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _after_steps(loop: asyncio.AbstractEventLoop, ended: threading.Event, steps: int) -> None:
+    """Sets the event after some steps of an event loop, in which tasks that have been cancelled end."""
+    if steps == 0:
+        ended.set()
+    else:
+        loop.call_soon(_after_steps, loop, ended, steps - 1)
