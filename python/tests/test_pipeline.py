@@ -190,6 +190,31 @@ def test_the_setting_of_the_number_of_threads_is_used(threads: int, tmp_path: An
         assert array[...].sum() == np.arange(4096).sum()
 
 
+@pytest.mark.skipif(Version(zarr.__version__) < Version("3.3"), reason="there is one pipeline there")
+@pytest.mark.filterwarnings("ignore::zarr_rs.FallbackWarning")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("shards", [None, (4, 4)])
+def test_calls_that_are_left_use_the_pipeline_without_coroutines(zarr_format: Any, shards: Any, tmp_path: Any) -> None:
+    if shards is not None and zarr_format == 2:
+        pytest.skip("format 2 has no shards")
+    array = zarr.create_array(
+        tmp_path / "a", shape=(8, 8), chunks=(2, 2), shards=shards, dtype="i4", zarr_format=zarr_format
+    )
+    array[...] = np.arange(64).reshape(8, 8)
+    array = ours(tmp_path / "a", mode="r+", zarr_format=zarr_format)
+    pipeline = array._async_array.codec_pipeline
+    assert "_own" not in vars(pipeline), "it is made when it is needed"
+    pipeline._refused = "a test"
+    before = zarr_rs.counts()
+    array[1:3, 1:] = array[1:3, 1:] + 1
+    after = zarr_rs.counts()
+    assert (after.fallback_reads - before.fallback_reads, after.fallback_writes - before.fallback_writes) == (1, 1)
+    assert pipeline._own.sync_transform is not None
+    expected = np.arange(64).reshape(8, 8)
+    expected[1:3, 1:] += 1
+    np.testing.assert_array_equal(own(tmp_path / "a", zarr_format=zarr_format)[...], expected)
+
+
 class Unknown(BytesBytesCodec):  # type: ignore[misc]
     """A codec that a user registered under a known name."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.codecs import ShardingCodec
 from zarr.codecs._v2 import V2Codec
+from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
 
@@ -29,6 +30,25 @@ def codecs_of(metadata: ArrayMetadata) -> Iterable[Codec]:
     if isinstance(metadata, ArrayV2Metadata):
         return [V2Codec(filters=metadata.filters, compressor=metadata.compressor)]
     return metadata.codecs
+
+
+def chunk_spec_of(metadata: ArrayMetadata) -> ArraySpec:
+    """Returns the specification of a chunk, as `create_codec_pipeline` of zarr-python makes it to evolve codecs with it.
+
+    The shape is of no importance if chunks have several.
+    """
+    config, shape = ArrayConfig.from_dict({}), (1,) * len(metadata.shape)
+    if isinstance(metadata, ArrayV2Metadata):
+        config, shape = ArrayConfig.from_dict({"order": metadata.order}), metadata.chunks
+    else:
+        shape = getattr(metadata.chunk_grid, "chunk_shape", shape)
+    return ArraySpec(
+        shape=shape,
+        dtype=metadata.dtype,
+        fill_value=metadata.fill_value,
+        config=config,
+        prototype=default_buffer_prototype(),
+    )
 
 
 async def stored_metadata(path: StorePath, rank: int) -> ArrayMetadata:

@@ -12,13 +12,14 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import zarr.abc.codec
-from zarr.core.codec_pipeline import BatchedCodecPipeline
+from zarr.core import codec_pipeline
 from zarr.storage import StorePath
 
 from zarr_rs import elements, places, settings, stores, waiting
 from zarr_rs._native import Array, Storage, forget
 from zarr_rs.errors import NotFoundError, UnsupportedError
 from zarr_rs.metadata import (
+    chunk_spec_of,
     codecs_of,
     depth_of,
     document_of,
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from zarr_rs.elements import Entry
     from zarr_rs.metadata import ArrayMetadata
     from zarr_rs.places import Place, Source
+
+#: The best of zarr-python's own pipelines: since version 3.3 one that makes no coroutine for each chunk.
+_OwnPipeline = getattr(codec_pipeline, "FusedCodecPipeline", codec_pipeline.BatchedCodecPipeline)
 
 #: The most bytes of a first read that does not wait until its place is verified.
 _SMALL = 16 << 20
@@ -112,7 +116,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         self._metadata = metadata
         self._store = store
         self._codecs = codecs
-        self._own = BatchedCodecPipeline.from_codecs(codecs or () if metadata is None else codecs_of(metadata))
+        # Checks the order of the codecs, and warns of codecs that do not fit together, as zarr-python does.
+        self._unevolved = _OwnPipeline.from_codecs(codecs or () if metadata is None else codecs_of(metadata))
         self._refused: str | None = None
         self._depth = 0
         self._handles = _Handles()
@@ -130,7 +135,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         pipeline finds the metadata of its array in the store.
         """
         if hasattr(zarr.abc.codec.CodecPipeline, "from_array_metadata_and_store"):
-            return BatchedCodecPipeline.from_codecs(codecs)
+            return _OwnPipeline.from_codecs(codecs)
         return cls(None, None, tuple(codecs))
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
@@ -138,21 +143,31 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             return self
         return type(self)(None, None, tuple(codec.evolve_from_array_spec(array_spec) for codec in self._codecs))
 
+    @functools.cached_property
+    def _own(self) -> Any:
+        """zarr-python's own pipeline for the chunks of the array, as zarr-python makes it."""
+        if self._metadata is None or _OwnPipeline is codec_pipeline.BatchedCodecPipeline:
+            return self._unevolved
+        return self._unevolved.evolve_from_array_spec(chunk_spec_of(self._metadata))
+
     @property
     def supports_partial_decode(self) -> bool:
         """Whether zarr-python's own pipeline of these codecs reads parts of a chunk."""
-        return self._own.supports_partial_decode
+        found: bool = self._unevolved.supports_partial_decode
+        return found
 
     @property
     def supports_partial_encode(self) -> bool:
         """Whether zarr-python's own pipeline of these codecs writes parts of a chunk."""
-        return self._own.supports_partial_encode
+        found: bool = self._unevolved.supports_partial_encode
+        return found
 
     def validate(self, **arguments: Any) -> None:
-        self._own.validate(**arguments)
+        self._unevolved.validate(**arguments)
 
     def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
-        return self._own.compute_encoded_size(byte_length, array_spec)
+        size: int = self._unevolved.compute_encoded_size(byte_length, array_spec)
+        return size
 
     async def decode(self, chunk_bytes_and_specs: Iterable[Any]) -> Any:
         return await self._own.decode(chunk_bytes_and_specs)
@@ -182,13 +197,15 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if not batch:
             return
         if self._is_inner(batch):
-            return await self._own.write(batch, value, drop_axes)
+            await self._own.write(batch, value, drop_axes)
+            return
         try:
             await self._write(batch, value, drop_axes)
         except Unknown as unknown:
             fall_back(str(unknown))
             count("fallback_writes")
-            return await self._own.write(batch, value, drop_axes)
+            await self._own.write(batch, value, drop_axes)
+            return
         count("writes")
 
     def __eq__(self, other: object) -> bool:
