@@ -8,8 +8,8 @@ use zarr_array::blocking::Array as Handle;
 use zarr_array::{
     ArrayError, ArrayMeta, ArrayResult, EmptyChunks, InnerOrder, MissingChunks, OpenOptions, PartialWrites,
 };
-use zarr_traits::Prefix;
 use zarr_traits::lock::unpoisoned;
+use zarr_traits::{Prefix, Storage as Store};
 
 use crate::batch::Plan;
 use crate::elements;
@@ -27,8 +27,11 @@ pub(crate) struct Array {
     prefix: Prefix,
     path: String,
     settings: Settings,
-    /// The handle of the last batch: usually the next one has the same shape.
-    last: Mutex<Handle>,
+    /// The storage whose writes wait for other writers, if those of the handle fail then.
+    patient: Option<Store>,
+    /// The handles of the last batch, for writes that do not wait and for those that do: usually the next one has the same
+    /// shape.
+    last: [Mutex<Option<Handle>>; 2],
 }
 
 #[derive(Debug)]
@@ -100,10 +103,11 @@ impl Array {
         elements::read(&array, plan.selected(item)?.selection, out)
     }
 
-    /// Writes `values`, one dimension in C order, to an item of a plan, or to all of them.
-    #[pyo3(signature = (plan, values, item=None))]
-    fn write(&self, plan: &Plan, values: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<()> {
-        let array = self.of_shape(&plan.extent).map_err(|e| self.raised(values.py(), &e))?;
+    /// Writes `values`, one dimension in C order, to an item of a plan, or to all of them. If it does not `wait`, it fails
+    /// where another writer holds a chunk; some of the chunks may then be written.
+    #[pyo3(signature = (plan, values, item=None, *, wait=true))]
+    fn write(&self, plan: &Plan, values: &Bound<'_, PyAny>, item: Option<usize>, wait: bool) -> PyResult<()> {
+        let array = self.of_shape(&plan.extent, wait).map_err(|e| self.raised(values.py(), &e))?;
         elements::write(&array, plan.selected(item)?.selection, values)
     }
 
@@ -128,7 +132,7 @@ impl Array {
     /// Writes strings or bytes to an item of a plan, or to all of them.
     #[pyo3(signature = (plan, values, item=None))]
     fn write_text(&self, plan: &Plan, values: &Bound<'_, PyList>, item: Option<usize>) -> PyResult<()> {
-        let array = self.of_shape(&plan.extent).map_err(|e| self.raised(values.py(), &e))?;
+        let array = self.of_shape(&plan.extent, true).map_err(|e| self.raised(values.py(), &e))?;
         text::write(&array, plan.selected(item)?.selection, values)
     }
 }
@@ -147,10 +151,13 @@ impl Array {
             _ => ArrayMeta::parse(document, &limits, &mut notes)?,
         };
         let prefix = Prefix::of_node(path)?;
-        let (storage, options) = (storage.0.clone(), OpenOptions::new().limits(limits));
+        let patient = storage.1.is_some().then(|| storage.0.clone());
+        let (storage, options) =
+            (storage.1.as_ref().unwrap_or(&storage.0).clone(), OpenOptions::new().limits(limits));
         let array = Handle::from_metadata(storage, prefix.clone(), meta, notes, registry()?, &options)?;
         let handle = settings.apply(array);
-        Ok(Self { last: Mutex::new(handle.clone()), path: path.to_owned(), handle, prefix, settings })
+        let last = [Mutex::new(Some(handle.clone())), Mutex::default()];
+        Ok(Self { last, path: path.to_owned(), handle, prefix, patient, settings })
     }
 
     fn raised(&self, py: Python<'_>, e: &ArrayError) -> PyErr {
@@ -160,21 +167,24 @@ impl Array {
     /// Returns a handle for a read: always the same one, unless the array has become larger since it was opened.
     fn reaching(&self, plan: &Plan) -> ArrayResult<Handle> {
         let fits = plan.reach.iter().zip(self.handle.shape()).all(|(end, length)| end <= length);
-        if fits { Ok(self.handle.clone()) } else { self.of_shape(&plan.extent) }
+        if fits { Ok(self.handle.clone()) } else { self.of_shape(&plan.extent, false) }
     }
 
-    /// Returns a handle on the array as if it had this shape.
-    fn of_shape(&self, shape: &[u64]) -> ArrayResult<Handle> {
-        let mut last = unpoisoned(self.last.lock());
-        if last.shape() != shape {
-            let mut meta = self.handle.metadata().clone();
-            meta.set_shape(shape)?;
-            let (storage, prefix) = (self.handle.storage().clone(), self.prefix.clone());
-            let options = OpenOptions::new().limits(limits());
-            let array = Handle::from_metadata(storage, prefix, meta, Vec::new(), registry()?, &options)?;
-            *last = self.settings.apply(array);
+    /// Returns a handle on the array as if it had this shape. Its writes `wait` for other writers.
+    fn of_shape(&self, shape: &[u64], wait: bool) -> ArrayResult<Handle> {
+        let patient = self.patient.as_ref().filter(|_| wait);
+        let [hasty, waiting] = &self.last;
+        let mut last = unpoisoned(if patient.is_some() { waiting } else { hasty }.lock());
+        if let Some(last) = last.as_ref().filter(|last| last.shape() == shape) {
+            return Ok(last.clone());
         }
-        Ok(last.clone())
+        let mut meta = self.handle.metadata().clone();
+        meta.set_shape(shape)?;
+        let storage = patient.unwrap_or(self.handle.storage()).clone();
+        let options = OpenOptions::new().limits(limits());
+        let array =
+            Handle::from_metadata(storage, self.prefix.clone(), meta, Vec::new(), registry()?, &options)?;
+        Ok(last.insert(self.settings.apply(array)).clone())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Directories: a store that the engine has on POSIX systems. Elsewhere zarr-python's own store is used through Python.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use zarr_store::Scheme;
 use zarr_traits::{Storage, StoreResult};
@@ -23,9 +24,10 @@ pub(crate) struct Options<'a> {
     pub(crate) durability: Option<&'a str>,
 }
 
-/// Opens the directory at `path`, which is created if `create` is set.
+/// Opens the directory at `path`, which is created if `create` is set. Returns it, and the same store whose writes fail where
+/// those of the first wait for another writer of an object.
 #[cfg(unix)]
-pub(crate) fn open(path: &str, create: bool, options: Options<'_>) -> StoreResult<Storage> {
+pub(crate) fn open(path: &str, create: bool, options: Options<'_>) -> StoreResult<(Storage, Storage)> {
     use zarr_store_fs::FsStore;
 
     let mut store = if create { FsStore::create(path)? } else { FsStore::open(path)? };
@@ -41,11 +43,15 @@ pub(crate) fn open(path: &str, create: bool, options: Options<'_>) -> StoreResul
     if let Some(durability) = options.durability {
         store = store.with_durability(durability.parse()?);
     }
-    Ok(store.into())
+    let hasty = store.clone().with_lock_timeout(Duration::ZERO);
+    let storage = Storage::from(store);
+    // A layer of its own: it has the threads of the other, but does not wait for writers in these threads either.
+    let hasty = Storage::from(hasty).made_of(&storage);
+    Ok((storage, hasty))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn open(_: &str, _: bool, _: Options<'_>) -> StoreResult<Storage> {
+pub(crate) fn open(_: &str, _: bool, _: Options<'_>) -> StoreResult<(Storage, Storage)> {
     Err(unsupported())
 }
 

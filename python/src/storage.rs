@@ -25,7 +25,11 @@ use crate::threads::Threads;
 /// A store. Arrays of one handle share its threads and its locks.
 #[pyclass(frozen, weakref, module = "zarr_rs._native")]
 #[derive(Debug)]
-pub(crate) struct Storage(pub(crate) Handle);
+pub(crate) struct Storage(
+    pub(crate) Handle,
+    /// The same store, whose writes fail where those of the first wait for another writer, if they may have to.
+    pub(crate) Option<Handle>,
+);
 
 #[pymethods]
 impl Storage {
@@ -45,13 +49,14 @@ impl Storage {
     ) -> PyResult<Self> {
         let options = directory::Options { single_writer, updates_in_place, open_files, durability };
         let opened = py.detach(|| directory::open(path, create, options));
-        opened.map(Self).map_err(|e| failed(py, Some(path), e))
+        let (storage, hasty) = opened.map_err(|e| failed(py, Some(path), e))?;
+        Ok(Self(storage, Some(hasty)))
     }
 
     /// Returns a new, empty store in memory, which errors name by its location.
     #[staticmethod]
     fn memory(location: &str) -> Self {
-        Self(Handle::from(MemoryStore::new()).with_location(Some(location)))
+        Self(Handle::from(MemoryStore::new()).with_location(Some(location)), None)
     }
 
     /// Uses a store that is written in Python, through the methods of `helper`. At most `in_flight` requests run at a
@@ -65,7 +70,7 @@ impl Storage {
         can_list: bool,
         can_write: bool,
     ) -> Self {
-        Self(Foreign::new(helper, location, in_flight, can_list, can_write).into())
+        Self(Foreign::new(helper, location, in_flight, can_list, can_write).into(), None)
     }
 
     /// Opens the store at a URL, perhaps with an adapter behind it. `timeout` is in seconds.
@@ -113,12 +118,12 @@ impl Storage {
         ]);
         let opened = wait(py, schemes.open(location, &access))?;
         let place = redacted(location);
-        opened.map(|located| Self(located.storage)).map_err(|e| failed(py, Some(&place), e))
+        opened.map(|located| Self(located.storage, None)).map_err(|e| failed(py, Some(&place), e))
     }
 
     /// Returns a handle on the same store that cannot write.
     fn read_only(&self) -> Self {
-        Self(self.0.read_only())
+        Self(self.0.read_only(), None)
     }
 
     /// Makes the arrays that are opened from now on use these threads. Returns `False`, and changes nothing, if the storage has

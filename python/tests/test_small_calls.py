@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import fcntl
 import itertools
 import json
+import os
+import struct
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -135,22 +140,49 @@ def test_a_small_call_of_the_pipeline_needs_no_other_thread(tmp_path: Any, monke
     monkeypatch.setattr(pipeline, "_SLOW", 10.0)
     array[...] = np.arange(1000).reshape(100, 10)
     assert array[30, 2] == 302 and array[10:60:7].shape == (8, 10)
-    assert in_threads == []
-    # A part of a chunk may have to wait for a lock.
     array[0, 0] = 5
-    assert in_threads == ["write_whole"]
+    array[20:30:3, [0, 2]] = 6
+    assert in_threads == []
     # After a slow call the next ones are made in threads.
     monkeypatch.setattr(pipeline, "_SLOW", 0.0)
-    assert array[0, 0] == 5 and len(in_threads) == 1
+    assert array[0, 0] == 5 and in_threads == []
     monkeypatch.setattr(pipeline, "_SLOW", 10.0)
     for _ in range(pipeline._AFTER_SLOW):
         array[1, 1]
-    assert len(in_threads) == 1 + pipeline._AFTER_SLOW
+    assert len(in_threads) == pipeline._AFTER_SLOW
     array[1, 1]
-    assert len(in_threads) == 1 + pipeline._AFTER_SLOW
+    assert len(in_threads) == pipeline._AFTER_SLOW
     with zarr_rs.set_config(inline_bytes=0):
         assert ours(tmp_path / "a")[1, 1] == 11
-    assert len(in_threads) == 2 + pipeline._AFTER_SLOW
+    assert len(in_threads) == 1 + pipeline._AFTER_SLOW
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_OFD_SETLK"), reason="the lock is one of Linux")
+@pytest.mark.parametrize("rows", [slice(3), slice(4)])
+def test_a_small_write_that_must_wait_does_not_hold_the_event_loop(rows: slice, tmp_path: Any, monkeypatch: Any) -> None:
+    """Also that of a whole chunk. The lock file is that of another writer."""
+    zarr.create_array(tmp_path / "a", shape=(8,), chunks=(4,), dtype="i4")
+    array = ours(tmp_path / "a", mode="r+")
+    array[...] = np.arange(8)
+    begun = threading.Event()
+    run = waiting.run
+
+    async def counted(*arguments: Any) -> Any:
+        begun.set()
+        return await run(*arguments)
+
+    monkeypatch.setattr(waiting, "run", counted)
+    monkeypatch.setattr(pipeline, "_SLOW", 10.0)
+    with (tmp_path / "a/c/0.__lock").open("w") as lock, concurrent.futures.ThreadPoolExecutor() as pool:
+        fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
+        written = pool.submit(array.__setitem__, rows, 7)
+        assert begun.wait(50)
+        assert array[4:].tolist() == [4, 5, 6, 7], "the loop goes on"
+        assert not written.done()
+        os.unlink(lock.name)
+        lock.close()
+        written.result()
+    assert array[:4].tolist() == ([7, 7, 7, 3] if rows.stop == 3 else [7] * 4)
 
 
 def test_large_calls_of_the_pipeline_are_made_in_threads(tmp_path: Any, monkeypatch: Any) -> None:

@@ -95,15 +95,18 @@ def _read(
     return values
 
 
-def write_whole(array: Array, batch: list[Entry], values: npt.NDArray[Any]) -> Plan:
-    """Writes a batch that is one selection. Otherwise only returns the plan."""
+def write_whole(array: Array, batch: list[Entry], values: npt.NDArray[Any], *, wait: bool = True) -> Plan:
+    """Writes a batch that is one selection. Otherwise only returns the plan.
+
+    If it does not `wait`, it raises a `StoreError` where another writer holds a chunk.
+    """
     plan = _plan(array, batch)
     if not is_whole(plan, values):
         return plan
     if plan.is_points and values.ndim > 0:
         values = np.concatenate([values[place] for place, _ in _places(batch)])
     assert plan.shape is not None
-    _write(array, plan, values, plan.shape)
+    _write(array, plan, values, plan.shape, wait=wait)
     return plan
 
 
@@ -116,20 +119,36 @@ def is_whole(plan: Plan, values: npt.NDArray[Any]) -> bool:
 
 
 def write_item(
-    array: Array, plan: Plan, batch: list[Entry], values: npt.NDArray[Any], drop_axes: tuple[int, ...], item: int
+    array: Array,
+    plan: Plan,
+    batch: list[Entry],
+    values: npt.NDArray[Any],
+    drop_axes: tuple[int, ...],
+    item: int,
+    *,
+    wait: bool = True,
 ) -> None:
-    """Writes the chunk of one entry of a batch from its part of `values`."""
+    """Writes the chunk of one entry of a batch from its part of `values`. `wait` as for `write_whole`."""
     if values.ndim > 0:
         values = values[batch[item][3]]
         values = np.expand_dims(values, drop_axes) if drop_axes else values
-    _write(array, plan, values, plan.shape_of(item), item)
+    _write(array, plan, values, plan.shape_of(item), item, wait=wait)
 
 
-def _write(array: Array, plan: Plan, values: npt.NDArray[Any], shape: tuple[int, ...], item: int | None = None) -> None:
+def _write(
+    array: Array,
+    plan: Plan,
+    values: npt.NDArray[Any],
+    shape: tuple[int, ...],
+    item: int | None = None,
+    *,
+    wait: bool = True,
+) -> None:
     """Writes values, or copies of a single one, to an item of a plan, or to all of them."""
-    values = np.broadcast_to(values, shape)
+    if values.shape != shape:
+        values = np.broadcast_to(values, shape)
     if not array.is_text:
-        array.write(plan, _flat(np.ascontiguousarray(values, _native(values.dtype))), item)
+        array.write(plan, _flat(np.ascontiguousarray(values, _native(values.dtype))), item, wait=wait)
         return
     texts = values.reshape(-1).tolist()
     if not all(isinstance(text, str | bytes) for text in texts):

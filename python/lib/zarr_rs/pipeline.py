@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import math
 import os
@@ -17,7 +16,7 @@ from zarr.storage import StorePath
 
 from zarr_rs import elements, places, settings, stores, waiting
 from zarr_rs._native import Array, Storage, forget
-from zarr_rs.errors import NotFoundError, UnsupportedError
+from zarr_rs.errors import NotFoundError, StoreError, UnsupportedError
 from zarr_rs.metadata import (
     chunk_spec_of,
     codecs_of,
@@ -32,7 +31,7 @@ from zarr_rs.report import Unknown, count, fall_back
 from zarr_rs.store import Store as OwnStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Self
 
     from zarr.abc.codec import Codec
@@ -68,13 +67,19 @@ class _Pace:
     #: The number of calls that are still to be made in threads.
     in_threads = 0
 
+    def took(self, seconds: float) -> None:
+        """Makes the next calls in threads if one took long, such as one on a network file system."""
+        if seconds >= _SLOW:
+            self.in_threads = _AFTER_SLOW
+
 
 class _Opened:
     """An array in the engine, without its storage, which `_shared` keeps it for."""
 
-    def __init__(self, array: Array, pace: _Pace, inline_bytes: int) -> None:
+    def __init__(self, array: Array, shared: _Shared, inline_bytes: int) -> None:
         self.array = array
-        self.pace = pace
+        self.pace = shared.pace
+        self.pace_of_updates = shared.pace_of_updates
         #: The most bytes of the chunks of a call on the thread of the event loop.
         self.inline_bytes = inline_bytes
 
@@ -84,6 +89,8 @@ class _Shared:
 
     def __init__(self) -> None:
         self.pace = _Pace()
+        #: That of writes of parts of chunks, which may wait for the disk: a power cut must not destroy the other parts.
+        self.pace_of_updates = _Pace()
         #: Arrays by their node and settings, with the metadata that they were opened with.
         self.arrays: dict[tuple[object, ...], tuple[ArrayMetadata, _Opened]] = {}
 
@@ -283,11 +290,14 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
 
     async def _read_from(self, opened: _Opened, batch: list[Entry], memory: Any, drop_axes: tuple[int, ...]) -> None:
         array = opened.array
-        if _is_small(opened, batch, memory):
-            with _timed(opened):
+        if _is_small(opened, opened.pace, batch, memory):
+            start = time.perf_counter()
+            try:
                 plan = elements.read_whole(array, batch, memory)
                 for item in range(len(batch) if plan.shape is None else 0):
                     elements.read_item(array, plan, batch, memory, drop_axes, item)
+            finally:
+                opened.pace.took(time.perf_counter() - start)
             return
         plan = await waiting.run(elements.read_whole, array, batch, memory)
         if plan.shape is None:
@@ -313,13 +323,19 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
     async def _write_to(self, opened: _Opened, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
         array = opened.array
         memory = elements.memory_of(array, batch, value)
-        # A write of a part of a chunk may wait for the lock of another process.
-        if _is_small(opened, batch, memory) and all(entry[4] for entry in batch):
-            with _timed(opened):
-                plan = elements.write_whole(array, batch, memory)
+        pace = opened.pace if all(entry[4] for entry in batch) else opened.pace_of_updates
+        if _is_small(opened, pace, batch, memory):
+            start = time.perf_counter()
+            try:
+                plan = elements.write_whole(array, batch, memory, wait=False)
                 for item in range(0 if elements.is_whole(plan, memory) else len(batch)):
-                    elements.write_item(array, plan, batch, memory, drop_axes, item)
-            return
+                    elements.write_item(array, plan, batch, memory, drop_axes, item, wait=False)
+                return
+            except StoreError:
+                # Perhaps another writer holds a chunk. A thread waits for it, or meets the same error.
+                pass
+            finally:
+                pace.took(time.perf_counter() - start)
         plan = await waiting.run(elements.write_whole, array, batch, memory)
         if not elements.is_whole(plan, memory):
             write = functools.partial(elements.write_item, array, plan, batch, memory, drop_axes)
@@ -381,7 +397,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             raise Unknown(self._refused) from refused
         # A store of zarr-python may need the event loop, and nobody knows the size of strings before they are read.
         may_be_inline = storage.is_inline and not is_foreign and not array.is_text
-        opened = _Opened(array, shared.pace, inline_bytes if may_be_inline else 0)
+        opened = _Opened(array, shared, inline_bytes if may_be_inline else 0)
         while len(shared.arrays) >= _KEPT:
             shared.arrays.pop(next(iter(shared.arrays)))
         shared.arrays[key] = (metadata, opened)
@@ -411,28 +427,17 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return self._handles.foreign, None
 
 
-def _is_small(opened: _Opened, batch: list[Entry], memory: Any) -> bool:
+def _is_small(opened: _Opened, pace: _Pace, batch: list[Entry], memory: Any) -> bool:
     """Whether a call is over so soon that the event loop may wait for it."""
     if len(batch) > _INLINE_CHUNKS:
         return False
     size = sum(math.prod(entry[1].shape) for entry in batch) * memory.itemsize
     if size > opened.inline_bytes:
         return False
-    if opened.pace.in_threads > 0:
-        opened.pace.in_threads -= 1
+    if pace.in_threads > 0:
+        pace.in_threads -= 1
         return False
     return True
-
-
-@contextlib.contextmanager
-def _timed(opened: _Opened) -> Iterator[None]:
-    """Makes the next calls on a storage in threads if this one takes long, such as one on a network file system."""
-    start = time.perf_counter()
-    try:
-        yield
-    finally:
-        if time.perf_counter() - start >= _SLOW:
-            opened.pace.in_threads = _AFTER_SLOW
 
 
 def _forget_parent() -> None:
