@@ -1,13 +1,14 @@
 """A plugin of pytest: tests of other packages run with this one in the place of zarr-python's parts.
 
-All arrays of zarr-python use the pipeline, and `engine="zarr"` of xarray is the engine of this package. The option
-`--differing` names the list of tests that are known to differ: one line each, `module::class::test: reason`. A name without
-parameters stands for the test with all of them. A test that fails must be in the list, and a test in the list must fail.
-`run.sh` says how it is used.
+All arrays of zarr-python use the pipeline, and if xarray is installed, its `engine="zarr"` is the engine of this package. The
+option `--differing` names the list of tests that are known to differ: one line each, `module::class::test: reason`. A name
+without parameters stands for the test with all of them. A test that fails must be in the list, and a test in the list must fail.
+`run.sh` and `zarr-python.sh` say how it is used.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pathlib
 from typing import Any
@@ -36,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_reasons] = dict(entries)
     if config.option.own:
         os.environ["ZARR_CODEC_PIPELINE__PATH"] = "zarr.core.codec_pipeline.BatchedCodecPipeline"
-    else:
+    elif importlib.util.find_spec("xarray"):
         _replace_engine()
 
 

@@ -48,6 +48,22 @@ pub(crate) fn python_suites() -> Result<()> {
     start(&mut Command::new(root().join("python/suites/run.sh")))
 }
 
+/// Runs zarr-python's own tests with the package for Python. Its version there needs a newer Python than `python3` may be.
+pub(crate) fn zarr_python_suite() -> Result<()> {
+    let is_new = |name: &&str| {
+        let check = "import sys; sys.exit(sys.version_info < (3, 12))";
+        answers(Command::new(name).args(["-c", check]))
+    };
+    let Some(python) = ["python3", "python3.14", "python3.13", "python3.12"].into_iter().find(is_new) else {
+        if required() {
+            bail!("there is no Python 3.12 or newer");
+        }
+        println!("skipped, there is no Python 3.12 or newer");
+        return Ok(());
+    };
+    start(Command::new(root().join("python/suites/zarr-python.sh")).arg(python))
+}
+
 /// Builds and tests the package for JavaScript, in Node and in a browser.
 pub(crate) fn npm(args: &Args) -> Result<()> {
     NPM.run(args.if_changed, || {

@@ -99,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 22] = [
+const NIGHTLY: [Step; 23] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -179,6 +179,12 @@ const NIGHTLY: [Step; 22] = [
         700,
         "xarray's and Dask's own tests of Zarr pass with the package for Python, but for a list",
         packages::python_suites,
+    ),
+    step(
+        "zarr-python",
+        1000,
+        "zarr-python's own tests pass with the pipeline of the package for Python, but for a list",
+        packages::zarr_python_suite,
     ),
     step("npm", 1000, "the package for JavaScript is built and tested in Node and in a browser", || {
         packages::npm(&packages::Args::default())
