@@ -297,6 +297,49 @@ class Broken(WrapperStore[Any]):
         await super().set(key, value)
 
 
+class Synchronous(LocalStore):
+    """A store that notes its synchronous calls."""
+
+    def __init__(self, root: Any, **options: Any) -> None:
+        super().__init__(root, **options)
+        self.calls: list[str] = []
+
+    def get_sync(self, key: str, **options: Any) -> Any:
+        self.calls.append(f"get {key}")
+        return super().get_sync(key, **options)
+
+    def set_sync(self, key: str, value: Any) -> None:
+        self.calls.append(f"set {key}")
+        super().set_sync(key, value)
+
+    def delete_sync(self, key: str) -> None:
+        self.calls.append(f"delete {key}")
+        super().delete_sync(key)
+
+
+@pytest.mark.skipif(not hasattr(zarr.abc.store, "_store_supports_sync_io"), reason="no store is synchronous there")
+def test_synchronous_methods_are_called_if_they_do_what_the_others_do(tmp_path: pathlib.Path) -> None:
+    store = Synchronous(tmp_path / "a")
+    for given, expected in [
+        (store, True),
+        (WrapperStore(store), True),
+        (WrapperStore(MemoryStore()), True),
+        (Broken(store), False),
+        (WrapperStore(Broken(store)), False),
+        (Session(), False),
+    ]:
+        assert stores._is_synchronous(given) == expected, given
+    array = zarr_rs.create_array(WrapperStore(store), shape=(4,), chunks=(2,), dtype="i4")
+    array[:] = [1, 2, 3, 4]
+    array[1:] = [0, 0, 5]
+    array[:2] = 0
+    assert array[:].tolist() == [0, 0, 0, 5]
+    chunks = [call for call in store.calls if "c/" in call]
+    assert sorted(set(chunks)) == ["delete c/0", "get c/0", "get c/1", "set c/0", "set c/1"]
+    with pytest.raises(zarr_rs.errors.NotFoundError):
+        zarr_rs.open_array(store, "none")
+
+
 def test_an_exception_of_the_store_is_raised_with_its_place() -> None:
     memory = MemoryStore()
     written(memory, 3)

@@ -10,12 +10,13 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
+import zarr.abc.store
 from zarr.abc.store import RangeByteRequest, Store, SuffixByteRequest
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import _get_loop
-from zarr.storage import MemoryStore
+from zarr.storage import MemoryStore, WrapperStore
 
-from zarr_rs import settings
+from zarr_rs import settings, waiting
 from zarr_rs._native import Reply, Storage, forget, split_location
 from zarr_rs.errors import of_kind
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 #: The whole object, from start to end, or the last -start bytes.
 Range = tuple[int, int | None] | None
+
+#: Says whether a store has synchronous methods, as for zarr-python's own pipeline. Older versions have no such stores.
+_supports_sync_io: Callable[[Store], bool] | None = getattr(zarr.abc.store, "_store_supports_sync_io", None)
 
 #: The largest number of requests at once that a store of zarr-python gets, as by zarr-python's default.
 _IN_FLIGHT = 10
@@ -185,8 +189,12 @@ def foreign(store: Store, loop: asyncio.AbstractEventLoop | None = None) -> Stor
         key = (id(store), id(loop))
     storage = _foreign.get(key)
     if storage is None:
+        if type(store) is MemoryStore:
+            helper: _InMemory | _OnLoop = _InMemory(store)
+        else:
+            helper = (_InThreads if _is_synchronous(store) else _OnLoop)(store, loop or _get_loop())
         made = Storage.foreign(
-            _InMemory(store) if type(store) is MemoryStore else _OnLoop(store, loop or _get_loop()),
+            helper,
             shown(store),
             in_flight=None if type(store) is MemoryStore else settings.in_flight() or _IN_FLIGHT,
             can_list=store.supports_listing,
@@ -202,10 +210,29 @@ def shown(store: Store) -> str:
     return _SECRETS.sub("", " ".join(str(store).split()))
 
 
+def _is_synchronous(store: Store) -> bool:
+    """Whether a store has synchronous methods that do the same as its coroutines.
+
+    Many wrappers override only the coroutines, to count or to change all requests.
+    """
+    if _supports_sync_io is None or not _supports_sync_io(store):
+        return False
+
+    def depth(name: str) -> int:
+        """The number of classes above the one that defines a method."""
+        return next(depth for depth, kind in enumerate(type(store).__mro__) if name in vars(kind))
+
+    if any(depth(name) < depth(f"{name}_sync") for name in ("get", "set", "delete")):
+        return False
+    return not isinstance(store, WrapperStore) or _is_synchronous(store._store)
+
+
 def check_caller(loop: asyncio.AbstractEventLoop | None = None) -> None:
     """Refuses a call that would wait forever: one that blocks the event loop on which it waits for a store."""
     if asyncio._get_running_loop() is (loop or _get_loop()):
         raise RuntimeError("this thread runs the store's event loop: use read_async, write_async or open_async")
+
+
 def _shared(storage: Storage) -> Storage:
     """Makes a new storage use the threads of the process."""
     storage.use_threads(settings.pool())
@@ -385,6 +412,52 @@ class _OnLoop:
         # Some stores raise an exception for documents of the other format, too.
         if isinstance(raised, OSError) or True in there or False not in there:
             raise raised
+
+
+class _InThreads(_OnLoop):
+    """The requests of a store with synchronous methods: reads and writes in threads, all others on the event loop."""
+
+    _store: Any
+
+    def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> None:
+        if any(span is not None and span[0] == span[1] for span in ranges):
+            super().get(key, ranges, reply)
+        else:
+            self._request(reply, self._get_now, key, ranges)
+
+    def put(self, key: str, value: bytes, create: bool, reply: Reply) -> None:
+        if create:
+            super().put(key, value, create, reply)
+        else:
+            self._request(reply, self._put_now, key, value)
+
+    def delete(self, key: str, reply: Reply) -> None:
+        self._request(reply, self._store.delete_sync, key)
+
+    def _request(self, reply: Reply, work: Callable[..., object], *arguments: Any) -> None:
+        def done(result: object, raised: BaseException | None) -> None:
+            if raised is None:
+                reply.done(result)
+            else:
+                reply.failed(raised)
+
+        waiting.request(functools.partial(work, *arguments), done)
+
+    def _get_now(self, key: str, ranges: Sequence[Range]) -> list[bytes] | None:
+        values = []
+        for span in ranges:
+            try:
+                value = self._store.get_sync(key, prototype=self._prototype, byte_range=_asked(span))
+            except (FileNotFoundError, KeyError):
+                return None
+            if value is None:
+                return None
+            values.append(_content(value))
+        return values
+
+    def _put_now(self, key: str, value: bytes) -> bool:
+        self._store.set_sync(key, self._prototype.buffer.from_bytes(value))
+        return True
 
 
 def _content(value: Buffer) -> bytes:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _calls: Calls | None = None
 
-#: The most threads.
+#: Requests to synchronous stores. They have threads of their own, because calls wait for them.
+_requests: Calls | None = None
+
+#: The most threads of each of these.
 _THREADS = 64
 
 #: The most threads of one purpose, and tasks that share the items of a call. They wait for stores more than they compute.
@@ -83,24 +86,32 @@ async def run_each(work: Callable[[int], None], count: int) -> None:
     await asyncio.gather(*(run(some, first) for first in range(min(count, TASKS))))
 
 
+def request(work: Callable[[], object], done: Callable[[Any, BaseException | None], object]) -> None:
+    """Does a request to a synchronous store in a thread, and calls `done` with its result or exception."""
+    global _requests
+    if _requests is None:
+        _requests = Calls(_THREADS)
+    _requests.start(work, done)
+
+
 def forget_parent() -> None:
     """Forgets the threads after a fork: they are not in this process."""
-    global _calls
-    forget((_calls, list(_tasks)))
-    _calls = None
+    global _calls, _requests
+    forget((_calls, _requests, list(_tasks)))
+    _calls = _requests = None
     _tasks.clear()
 
 
 @atexit.register
 def _end() -> None:
     """Cancels the calls that are left, such as that of an interrupted read of zarr-python, and the tasks that wait for them."""
-    if _calls is None:
-        return
     tasks = list(_tasks)
     loops = {task.get_loop() for task in tasks}
     for task in tasks:
         _soon(task.get_loop(), task.cancel)
-    _calls.end(_END)
+    for threads in (_calls, _requests):
+        if threads is not None:
+            threads.end(_END)
     for loop in loops:
         ended = threading.Event()
         if loop.is_running() and _soon(loop, _after_steps, loop, ended, _STEPS):
