@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 import pytest
+import zarr
 import zarr_rs
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -42,7 +43,10 @@ MODULES = [module.name for module in pkgutil.iter_modules(zarr_rs.__path__)] + [
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module_run(name: str) -> None:
     module = importlib.import_module(f"zarr_rs.{name}".rstrip("."))
-    assert doctest.testmod(module, extraglobs={"zarr_rs": zarr_rs}).failed == 0
+    # An example sets the pipeline of the process. Other tests must not find it set.
+    path = "codec_pipeline.path"
+    with zarr.config.set({path: zarr.config.get(path)}):
+        assert doctest.testmod(module, extraglobs={"zarr_rs": zarr_rs}).failed == 0
 
 
 def members() -> list[tuple[str, Any]]:
