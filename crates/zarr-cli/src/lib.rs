@@ -45,7 +45,7 @@ use clap::error::Error as ClapError;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use args::stores::Stores;
-use args::{access, typed};
+use args::{access, first, typed};
 use exit::{Exit, Failure, Outcome};
 use trace::Log;
 use verbs::Verb;
@@ -92,7 +92,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         name::set(first);
     }
     typed::remember(&args);
-    match parse(args) {
+    match parse(&args) {
         Ok((cli, paths)) => exit::report(checked(cli, &paths)),
         Err(e) => print_help(&e) as u8,
     }
@@ -100,6 +100,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 
 /// Prints what clap answers instead of arguments: the help, the version, or an error.
 fn print_help(e: &ClapError) -> Exit {
+    if let Some(hint) = first::hint(e) {
+        exit::say(&hint);
+        return Exit::Usage;
+    }
     let text = e.render().ansi().to_string();
     let text = secrets::without_secrets(&text);
     let text = name::in_text(&text);
@@ -113,9 +117,12 @@ fn print_help(e: &ClapError) -> Exit {
     }
 }
 
-/// Returns the command line, and the paths in it.
-fn parse(args: Vec<OsString>) -> Result<(Cli, Vec<PathBuf>), ClapError> {
-    let matches = command().try_get_matches_from(args)?;
+/// Returns the command line, and the paths in it. `zarr STORE` is `zarr info STORE`.
+fn parse(args: &[OsString]) -> Result<(Cli, Vec<PathBuf>), ClapError> {
+    let matches = command().try_get_matches_from(args).or_else(|e| match first::with_info(args, &e) {
+        Some(args) => command().try_get_matches_from(args),
+        None => Err(e),
+    })?;
     Ok((Cli::from_arg_matches(&matches)?, typed::paths(&matches)))
 }
 

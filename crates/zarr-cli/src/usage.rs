@@ -8,7 +8,8 @@ use std::sync::Mutex;
 
 use zarr_array::meta::Format;
 use zarr_array::traits::lock::unpoisoned;
-use zarr_array::traits::{Key, Prefix, StoreResult, store::Listed as Object};
+use zarr_array::traits::store::{Drive, Listed as Object};
+use zarr_array::traits::{Key, Prefix, StoreResult};
 use zarr_array::{Storage, block_on};
 
 use crate::args::target::Target;
@@ -55,6 +56,21 @@ pub(crate) fn measure(target: &Target, nodes: &[&Listed]) -> Result<Vec<Usage>, 
     let progress = Progress::objects();
     let owners: Vec<Owner<'_>> = nodes.iter().map(|node| Owner::of(node)).collect();
     list(&target.storage, &target.prefix()?, &owners, &progress).map_err(|e| target.fail(e))
+}
+
+/// Like [`measure`], if one page of a listing has all objects, or a few pages of a local store.
+pub(crate) fn measure_quickly(target: &Target, nodes: &[&Listed]) -> Option<Vec<Usage>> {
+    if !target.lists() {
+        return None;
+    }
+    let is_local = matches!(target.storage.capabilities().drive, Drive::Inline);
+    let owners: Vec<Owner<'_>> = nodes.iter().map(|node| Owner::of(node)).collect();
+    let owners = Owners::new(&owners);
+    let mut sums = vec![Usage::default(); nodes.len()];
+    let span = Span { after: None, until: None, pages: if is_local { FIRST_PAGES } else { 1 } };
+    let mut add = |object: Object| owners.add(&target.storage, &object, &mut sums);
+    let rest = span.list(&target.storage, &target.prefix().ok()?, &Progress::new(0, true), &mut add);
+    rest.ok()?.is_none().then_some(sums)
 }
 
 /// Returns the sum of each node and the nodes below it. `depths` are their levels, parents before children.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Once;
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
@@ -18,6 +19,7 @@ use zarr_hierarchy::{ChildState, Formats, GroupOptions, HierarchyResult, UseCons
 
 use crate::args::around::{has_document, is_node};
 use crate::args::foreign;
+use crate::args::named;
 use crate::args::place::Place;
 use crate::args::similar::did_you_mean;
 use crate::args::stores::Stores;
@@ -34,6 +36,15 @@ pub(crate) struct Target {
     pub(crate) storage: Storage,
     /// The documents of the node, if they were read while finding it.
     documents: Option<Documents>,
+}
+
+/// Where the children of a group come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Children {
+    Consolidated,
+    Listed,
+    /// The documents of a store that cannot list name them.
+    Named,
 }
 
 impl Deref for Target {
@@ -219,12 +230,22 @@ impl Target {
         self.storage.capabilities().list
     }
 
-    /// Opens the node as a group whose children can be listed. If consolidated metadata cannot be read, it is not used,
-    /// and a note says so.
+    /// Opens the node as a group whose children can be listed, or are named by documents. If consolidated metadata cannot
+    /// be read, it is not used, and a note says so.
     pub(crate) fn group(&self, source: Source) -> Result<Group, Failure> {
+        self.find_group(source)?.map(|(group, _)| group).ok_or_else(|| self.unlisted(source))
+    }
+
+    /// Like [`group`](Self::group), and returns where its children come from. Returns `None` if they are not known.
+    pub(crate) fn find_group(&self, source: Source) -> Result<Option<(Group, Children)>, Failure> {
         let trusted = match self.group_with(source.use_consolidated()) {
-            Ok(group) if self.lists() || group.is_consolidated() => return Ok(group),
-            Ok(_) => return Err(self.unlisted(source)),
+            Ok(group) if group.is_consolidated() => return Ok(Some((group, Children::Consolidated))),
+            Ok(group) if self.lists() => return Ok(Some((group, Children::Listed))),
+            Ok(_) => {
+                let Some(named) = self.named()? else { return Ok(None) };
+                let group = named.group_with(UseConsolidated::IfPresent).map_err(|e| self.fail(e))?;
+                return Ok(Some((group, Children::Named)));
+            }
             Err(e) if !self.lists() => return Err(self.fail(e)),
             Err(e) => e,
         };
@@ -233,7 +254,28 @@ impl Target {
             "note: the consolidated metadata cannot be read, so the documents of all nodes are read: {}",
             Failure::from(trusted).message()
         ));
-        Ok(group)
+        Ok(Some((group, Children::Listed)))
+    }
+
+    /// Returns the same group with consolidated metadata of what documents name, if its children cannot be listed.
+    pub(crate) fn with_children(self, source: Source) -> Result<Self, Failure> {
+        match self.find_group(source)? {
+            Some((_, Children::Named)) => self.named()?.ok_or_else(|| self.unlisted(source)),
+            Some(_) => Ok(self),
+            None => Err(self.unlisted(source)),
+        }
+    }
+
+    /// Returns the same group with consolidated metadata of what documents name. Returns `None` if they name nothing.
+    fn named(&self) -> Result<Option<Self>, Failure> {
+        static NOTED: Once = Once::new();
+        let prefix = self.prefix()?;
+        let found = named::with_named(&self.storage, &prefix, self.format).map_err(|e| self.fail(e))?;
+        let Some(storage) = found else { return Ok(None) };
+        NOTED.call_once(|| {
+            say("note: the store cannot list its objects, so the nodes are those that its documents name");
+        });
+        Ok(Some(Self { storage, documents: None, ..self.clone() }))
     }
 
     fn group_with(&self, use_consolidated: UseConsolidated) -> HierarchyResult<Group> {

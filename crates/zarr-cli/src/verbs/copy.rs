@@ -196,7 +196,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
         (given, wanted) => given.or(wanted.map(|(wanted, _)| wanted)),
     };
-    check_listed(&source)?;
+    let source = with_children(source)?;
     let copy = settings(args, Copy::new(source.storage.clone(), &source.path, &registry()), codecs)
         .source_format(source.format)
         .source_name(source.identity())
@@ -307,13 +307,16 @@ pub(crate) fn check_name(destination: &Path, stores: &Stores) -> Result<(), Fail
     Err(Failure::usage(message))
 }
 
-/// Fails if the source is a group that can neither be listed nor has consolidated metadata. The command has advice for
-/// that.
-fn check_listed(source: &Target) -> Result<(), Failure> {
-    if !source.lists() && matches!(source.look()?.found, ChildState::Node(NodeMeta::Group(_))) {
-        source.group(Source::default())?;
+/// Returns the source with its children known. If a store cannot list, they are those of consolidated metadata, or those
+/// that the documents name.
+///
+/// # Errors
+/// If the source is a group whose children are not known. The command has advice for that.
+fn with_children(source: Target) -> Result<Target, Failure> {
+    match source.lists() || !matches!(source.look()?.found, ChildState::Node(NodeMeta::Group(_))) {
+        true => Ok(source),
+        false => source.with_children(Source::default()),
     }
-    Ok(())
 }
 
 /// Fails if the destination is inside of the source: the copy would belong to its source.

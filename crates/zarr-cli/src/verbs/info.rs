@@ -1,15 +1,17 @@
 //! `zarr info`: describes a node.
 
+mod anndata;
 mod array;
 mod dataset;
+mod fold;
 mod group;
 mod repository;
 
 use std::path::PathBuf;
 
 use zarr_array::Diagnostic;
-use zarr_array::meta::json::{Object, Value};
-use zarr_array::meta::{Format, NodeMeta};
+use zarr_array::meta::NodeMeta;
+use zarr_array::meta::json::{Member, Object, Value};
 
 use zarr_xarray::blocking::DataTree;
 
@@ -18,14 +20,17 @@ use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome, line};
 use crate::out::json;
+use crate::out::screen::{Screen, cut, fitted};
 use crate::out::stdout::print;
-use crate::out::table::Table;
 use crate::visit::Source;
 use array::ArrayInfo;
 use group::GroupInfo;
 use repository::{Opened, RepositoryInfo};
 
-/// Describe an array or a group.
+/// Describe an array or a group. `zarr STORE` does the same.
+///
+/// A group is shown as what it is: a dataset, AnnData, or a group with its children, of which long runs that are alike
+/// take one line. Of a store that cannot list, the children are those that the documents name.
 ///
 /// A node with an unknown codec or data type is described as well; only its elements cannot be read. Stored chunks are
 /// counted as long as that is quick. For a group the first 2000 children are listed, from consolidated metadata if there is
@@ -51,10 +56,17 @@ pub(crate) struct Args {
     /// Print a group and the groups below it as CDL, as `ncdump -h` does.
     #[arg(long, conflicts_with = "json")]
     cdl: bool,
-    /// Do not read the values of coordinates.
+    /// Print the attributes in full, as JSON. By default they take one line.
+    #[arg(long, conflicts_with_all = ["no_attrs", "json", "cdl"])]
+    attrs: bool,
+    /// Print all lines, also if they do not fit on the terminal.
+    #[arg(short, long)]
+    all: bool,
+    /// Do not read the values of coordinates, categories, and the first and last element of an array, and do not list the
+    /// chunks in a group.
     #[arg(long)]
     no_values: bool,
-    /// Leave out the attributes of a group.
+    /// Leave out the attributes.
     #[arg(long)]
     no_attrs: bool,
     #[command(flatten)]
@@ -65,6 +77,7 @@ const EXAMPLES: &str = "\
 Examples:
   zarr info weather.zarr
   zarr info weather.zarr/t2m
+  zarr info --attrs weather.zarr/t2m
   zarr info --json weather.zarr/t2m | jq .shape
   zarr info 's3://bucket/repo|icechunk:@tag.v1.0'
   zarr info --cdl weather.zarr > weather.cdl";
@@ -95,16 +108,19 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             }
             print(&json::pretty(&document.into()))
         }
-        false => print(&(page() + &repository.map(RepositoryInfo::page).unwrap_or_default())),
+        false => {
+            let page = page() + &repository.map(RepositoryInfo::page).unwrap_or_default();
+            print(&fitted(page, Screen::of_stdout(), args.all))
+        }
     };
     match node {
         NodeMeta::Array(meta) => {
             let info = ArrayInfo::new(&target, meta, notes, args.count);
-            print(&|| info.to_json(&target), &|| info.page(&target))?;
+            print(&|| info.to_json(&target), &|| info.page(&target, args))?;
         }
         NodeMeta::Group(meta) => {
             let info = GroupInfo::new(&target, args, meta, notes)?;
-            print(&|| info.to_json(&target), &|| info.page(&target))?;
+            print(&|| info.to_json(&target), &|| info.page(&target, args))?;
         }
     }
     Ok(Exit::Ok)
@@ -120,24 +136,41 @@ fn empty(args: &Args, opened: &Opened, place: &Place, e: Failure) -> Outcome {
         document.set("repository", opened.repository.to_json());
         print(&json::pretty(&document.into()))?;
     } else {
-        let mut table = named(place);
-        table.row(["kind", "no node: the snapshot has no nodes"]);
-        print(&(table.to_text("") + &opened.repository.page()))?;
+        let kind = row("no node", &format!("{}: the snapshot has no nodes", named(place)));
+        print(&(kind + &opened.repository.page()))?;
     }
     Ok(Exit::Ok)
 }
 
-fn head(target: &Target, kind: &str, format: Format) -> Table {
-    let mut table = named(target);
-    table.row(["kind", &format!("{kind}, Zarr format {format}")]);
-    table
+impl Args {
+    /// Returns the attributes: in one line, in full, or not at all.
+    fn attributes(&self, attributes: &Object) -> String {
+        if self.no_attrs || attributes.is_empty() {
+            return String::new();
+        }
+        if !self.attrs {
+            return cut(&row("attributes", &in_one_line(attributes)), Screen::of_stdout())
+                .trim_end()
+                .to_owned()
+                + "\n";
+        }
+        let mut text = "attributes\n".to_owned();
+        for row in json::pretty(&attributes.to_value()).lines() {
+            text.extend(["  ", &line(row), "\n"]);
+        }
+        text
+    }
 }
 
-fn named(place: &Place) -> Table {
-    let mut table = Table::default();
-    table.row(["name", &place.path]);
-    table.row(["store", &place.store.display().to_string()]);
-    table
+/// Returns the store, and the path of the node in it.
+fn named(place: &Place) -> String {
+    let store = place.store.display().to_string();
+    format!("{}{}", store.trim_end_matches('/'), place.path.trim_end_matches('/'))
+}
+
+/// Returns a line with a name in front.
+fn row(name: &str, value: &str) -> String {
+    format!("{name:<10}  {}\n", line(value))
 }
 
 /// Prints a group and the groups below it as CDL. The name is the last part of the store or of the path.
@@ -153,36 +186,20 @@ fn cdl(target: &Target, source: Source, node: &NodeMeta) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// Returns the attributes, one a line: texts without quotes, other values as JSON.
-fn attribute_lines(attributes: &Object) -> String {
-    let mut text = String::new();
-    for member in attributes.members() {
+/// Returns the attributes, texts without quotes, other values as JSON.
+fn in_one_line(attributes: &Object) -> String {
+    let member = |member: &Member| {
         let value = member.value();
         let shown = value.to_text().map_or_else(|_| value.to_compact(), |text| text.into_owned());
-        text.push_str(&format!("  {}\n", line(&format!("{}: {shown}", member.name_lossy()))));
-    }
-    if text.is_empty() { text } else { format!("attributes\n{text}") }
+        format!("{}: {shown}", member.name_lossy())
+    };
+    attributes.members().map(member).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the tolerated deviations, one a line.
 fn tolerated(notes: &[Diagnostic]) -> String {
     let rows: String = notes.iter().map(|note| format!("  {}\n", line(&note.to_string()))).collect();
     if rows.is_empty() { rows } else { format!("tolerated\n{rows}") }
-}
-
-/// Returns the table, followed by the attributes and the tolerated deviations.
-fn end(mut table: Table, attributes: &Object, notes: &[Diagnostic]) -> String {
-    if attributes.is_empty() {
-        table.row(["attributes", "none"]);
-    }
-    let mut text = table.to_text("");
-    if !attributes.is_empty() {
-        text.push_str("attributes\n");
-        for row in json::pretty(&attributes.to_value()).lines() {
-            text.extend(["  ", &line(row), "\n"]);
-        }
-    }
-    text + &tolerated(notes)
 }
 
 fn diagnostics(notes: &[Diagnostic]) -> Value {

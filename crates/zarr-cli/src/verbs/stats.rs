@@ -20,6 +20,7 @@ use crate::args::target::Target;
 use crate::elements::Elements;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out::json;
+use crate::out::number::short;
 use crate::out::progress::Progress;
 use crate::out::stdout::print;
 use crate::out::table::Table;
@@ -318,13 +319,6 @@ impl Stats {
         }
         members
     }
-}
-
-/// Returns a number with all its digits, or in the scientific form if the zeros around them are many.
-fn short(number: f64) -> String {
-    const LONGEST: usize = 24;
-    let text = number.to_string();
-    if text.len() > LONGEST { format!("{number:e}") } else { text }
 }
 
 /// Returns a time as ISO 8601.

@@ -20,6 +20,7 @@ mod diff;
 mod doctor;
 mod du;
 mod explain;
+mod first_sight;
 mod formats;
 mod from;
 mod harness;

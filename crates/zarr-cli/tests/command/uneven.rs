@@ -85,9 +85,8 @@ fn uneven_chunks_are_described_and_listed() {
     assert_eq!(elements(&folder, "a.zarr"), all);
     assert_eq!(files(&folder, "a.zarr"), ["c/0/0", "c/0/1", "c/1/0", "c/1/1", "c/2/0", "c/2/1"]);
     let page = zarr(args!["info", folder.join("a.zarr")]).ok();
-    for line in ["chunks      1–3 × 1–4, 3 × 2 = 6 of them", "stored      6 chunks"] {
-        assert!(page.text().lines().any(|l| l == line), "{line:?} is missing in\n{}", page.text());
-    }
+    let line = "chunks      1–3 × 1–4 (3 × 2 of them), 6 of 6 stored, ";
+    assert!(page.text().lines().any(|of| of.starts_with(line)), "{}", page.text());
     let row = zarr(args!["ls", "-l", folder.join("a.zarr")]).ok();
     assert!(row.text().contains("6 × 5  1–3 × 1–4  "), "{}", row.text());
     let info = zarr(args!["info", "--json", folder.join("a.zarr")]).ok().json();
@@ -108,10 +107,15 @@ fn uneven_chunks_are_described_and_listed() {
     copy(&folder, "raw.zarr", "b.zarr", &["--chunks", "1,5", "--shards", "[[2,4],5]"]).ok();
     assert_eq!(elements(&folder, "b.zarr"), all);
     let page = zarr(args!["info", folder.join("b.zarr")]).ok();
-    for line in
-        ["shards        2–4 × 5, 2 × 1 = 2 of them", "inner chunks  1 × 5, 2–4 × 1 = 2–4 in each shard"]
-    {
-        assert!(page.text().lines().any(|l| l == line), "{line:?} is missing in\n{}", page.text());
+    for line in [
+        "shards        2–4 × 5 (2 × 1 of them), 2 of 2 stored",
+        "inner chunks  1 × 5, 2–4 × 1 = 2–4 in each shard",
+    ] {
+        assert!(
+            page.text().lines().any(|of| of.starts_with(line)),
+            "{line:?} is missing in\n{}",
+            page.text()
+        );
     }
     assert!(zarr(args!["chunks", folder.join("b.zarr")]).ok().text().contains("6 of 6 inner chunks in them"));
 }

@@ -10,13 +10,16 @@ use zarr_array::traits::extension::Context;
 use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
 use zarr_array::{DataType, Diagnostic, Format, Limits, Storage};
 
-use super::{diagnostics, end, head};
+use super::{Args, diagnostics, named, row, tolerated};
 use crate::args::target::{Target, registry};
+use crate::elements::Elements;
 use crate::exit::Failure;
 use crate::out::json;
 use crate::out::lengths::{Extent, only_shape};
+use crate::out::render::Render;
 use crate::out::table::{Table, bytes, dimensions, number, product};
-use crate::stored::Stored;
+use crate::pick::{Pick, selection};
+use crate::stored::{Stored, size};
 
 /// The number of objects that are listed to count chunks, unless `--count` is given. Takes some tenths of a second on a
 /// local disk.
@@ -35,7 +38,8 @@ pub(super) struct ArrayInfo {
 
 /// The number of stored chunks.
 enum Count {
-    Exactly(u64),
+    /// With their bytes, if the store knows them.
+    Exactly(u64, Option<u128>),
     AtLeast(u64),
     /// With the reason.
     Unknown(String),
@@ -138,7 +142,7 @@ impl ArrayInfo {
             info.set("nested_shard_shapes", nested);
         }
         match &self.stored {
-            Count::Exactly(_) => {}
+            Count::Exactly(_, bytes) => info.set("stored_bytes", *bytes),
             Count::AtLeast(n) => info.set("stored_chunks_at_least", *n),
             Count::Unknown(why) => info.set("stored_chunks_unknown_because", why),
         }
@@ -153,71 +157,135 @@ impl ArrayInfo {
         info
     }
 
-    pub(super) fn page(&self, target: &Target) -> String {
+    pub(super) fn page(&self, target: &Target, args: &Args) -> String {
         let d = self.meta.document();
-        let mut table = head(target, "array", self.meta.format());
-        table.row(["shape", &dimensions(d.shape())]);
-        if let Some(names) = d.dimension_names() {
-            let name =
-                |name: &Option<String>| name.as_ref().map_or("-".to_owned(), |name| format!("{name:?}"));
-            table.row(["dimensions", &names.iter().map(name).collect::<Vec<_>>().join(", ")]);
-        }
-        table.row(["data type", &d.data_type().to_string()]);
+        let mut table = Table::default();
+        table.row(["array", &format!("{}, Zarr {}", named(target), self.meta.format())]);
+        let names = d.dimension_names().filter(|_| !d.shape().is_empty());
+        let names = match names {
+            _ if d.shape().is_empty() => String::new(),
+            None => ", dimensions not named".to_owned(),
+            Some(names) => {
+                format!(", dimensions {}", names.iter().map(shown_name).collect::<Vec<_>>().join(", "))
+            }
+        };
+        table.row(["shape", &format!("{} {}{names}", dimensions(d.shape()), d.data_type())]);
         match (&self.grid, self.chunk_counts()) {
             (Some(grid), Some(counts)) => {
                 self.chunk_rows(Extent::of(&**grid, d.shape()), &counts, &mut table);
             }
             _ => table.row(["chunk grid", &d.chunk_grid().to_string()]),
         }
-        table.row(["chunk keys", &d.chunk_key_encoding().to_string()]);
+        let keys = d.chunk_key_encoding().to_string();
+        let usual = ["default", "default(separator=/)", "v2(separator=.)", "v2"];
+        if !usual.contains(&keys.as_str()) {
+            table.row(["chunk keys", &keys]);
+        }
         table.row(["codecs", &d.codecs().iter().map(ToString::to_string).collect::<Vec<_>>().join(" > ")]);
         if !d.storage_transformers().is_empty() {
             let list: Vec<_> = d.storage_transformers().iter().map(ToString::to_string).collect();
             table.row(["transformers", &list.join(" > ")]);
         }
         table.row(["fill value", &d.fill_value().to_compact()]);
-        if self.data_type.as_ref().is_some_and(|data_type| data_type.size().is_some()) {
-            let size = self.size().unwrap_or(u128::MAX);
-            table.row(["size", &format!("{} uncompressed", bytes(size))]);
+        if let Some(values) = self.values(target).filter(|_| !args.no_values) {
+            table.row(["values", &values]);
         }
         if let Some(why) = &self.unreadable {
             table.row(["unreadable", why]);
         }
-        end(table, &d.attributes(), &self.notes)
+        let attributes = match d.attributes() {
+            none if none.is_empty() => row("attributes", "none"),
+            attributes => args.attributes(&attributes),
+        };
+        table.to_text("") + &attributes + &tolerated(&self.notes)
     }
 
-    /// Adds the rows about chunks or shards, inner chunks, and their numbers.
-    fn chunk_rows(&self, mut extents: Vec<Extent>, counts: &[u64], table: &mut Table) {
-        let chunks = |extents: &[Extent], counts: &[Extent], end| {
-            let product = if counts.len() > 1 { format!("{} = ", dimensions(counts)) } else { String::new() };
-            let [least, most] =
-                [|n: &Extent| n.0, |n: &Extent| n.1].map(|of| counts.iter().map(of).collect());
-            let all = [least, most].map(|counts: Vec<u64>| number(&counts));
-            let all = if all[0] == all[1] { all[0].clone() } else { all.join("–") };
-            format!("{}, {product}{all} {end}", dimensions(extents))
+    /// Returns the first and the last element as text, if few bytes are read for them. They are only shown, so an error
+    /// hides them.
+    fn values(&self, target: &Target) -> Option<String> {
+        /// The largest chunk that is read, in bytes.
+        const READ: u128 = 8 << 20;
+        let shape = self.meta.document().shape();
+        let data_type = self.data_type.as_ref()?;
+        let size = data_type.size().unwrap_or(64);
+        let chunk = product(&self.chunk_shape()?)?.checked_mul(size as u128)?;
+        if self.unreadable.is_some() || shape.contains(&0) || chunk > READ {
+            return None;
+        }
+        let array = target.open_known(&target.path, self.meta.clone()).ok()?;
+        let render = Render::text(data_type)?;
+        let element = |at: &dyn Fn(u64) -> u64| {
+            let picks = shape.iter().map(|length| Pick::index(at(*length)));
+            let elements = Elements::read(&array, selection(picks)).ok()?;
+            let mut text = Vec::new();
+            elements.each(data_type.memory_size(), |element| render.element(element, &mut text)).ok()?;
+            Some(String::from_utf8_lossy(&text).into_owned())
         };
+        let first = element(&|_| 0)?;
+        if product(shape) == Some(1) {
+            return Some(first);
+        }
+        Some(format!("{first} … {} (first, last)", element(&|length| length - 1)?))
+    }
+
+    /// Adds the rows about chunks or shards, and inner chunks.
+    fn chunk_rows(&self, mut extents: Vec<Extent>, counts: &[u64], table: &mut Table) {
         let exactly = |lengths: &[u64]| lengths.iter().map(|n| Extent(*n, *n)).collect::<Vec<_>>();
         let inner = self.inner_shapes();
         let what = if inner.is_empty() { "chunks" } else { "shards" };
-        table.row([what, &chunks(&extents, &exactly(counts), "of them")]);
+        let all = number(counts);
+        let each = if counts.len() > 1 && product(counts) != Some(1) {
+            format!(" ({} of them)", dimensions(counts))
+        } else {
+            String::new()
+        };
+        let is_sized = self.data_type.as_ref().is_some_and(|data_type| data_type.size().is_some());
+        let whole = is_sized.then(|| bytes(self.size().unwrap_or(u128::MAX)));
+        let stored = match &self.stored {
+            Count::Exactly(n, stored) => {
+                let sizes = [stored.map(bytes), whole].into_iter().flatten().collect::<Vec<_>>();
+                let sizes =
+                    if sizes.is_empty() { String::new() } else { format!(", {}", sizes.join(" of ")) };
+                format!("{n} of {all} stored{sizes}")
+            }
+            Count::AtLeast(n) => format!("{n} or more of {all} stored (--count counts them)"),
+            Count::Unknown(why) => format!("{all} of them, stored ones unknown: {why}"),
+        };
+        table.row([what, &format!("{}{each}, {stored}", dimensions(&extents))]);
         for (level, shape) in inner.iter().enumerate() {
             let counts: Vec<Extent> = extents.iter().zip(shape).map(|(outer, n)| outer.divided(*n)).collect();
             let name = if level + 1 == inner.len() { "inner chunks" } else { "inner shards" };
             extents = exactly(shape);
-            table.row([name, &chunks(&extents, &counts, "in each shard")]);
+            table.row([name, &in_each(&extents, &counts)]);
         }
-        let stored = match &self.stored {
-            Count::Exactly(n) => format!("{n} {}", if *n == 1 { &what[..5] } else { what }),
-            Count::AtLeast(n) => format!("{n} {what} or more; --count counts all"),
-            Count::Unknown(why) => format!("unknown: {why}"),
-        };
-        table.row(["stored", &stored]);
+    }
+}
+
+/// Returns the inner chunks of a shard in words: `2 × 3, 4 × 2 = 8 in each shard`.
+fn in_each(extents: &[Extent], counts: &[Extent]) -> String {
+    let product = if counts.len() > 1 { format!("{} = ", dimensions(counts)) } else { String::new() };
+    let [least, most] = [|n: &Extent| n.0, |n: &Extent| n.1].map(|of| counts.iter().map(of).collect());
+    let all = [least, most].map(|counts: Vec<u64>| number(&counts));
+    let all = if all[0] == all[1] { all[0].clone() } else { all.join("–") };
+    format!("{}, {product}{all} in each shard", dimensions(extents))
+}
+
+/// Returns the name of a dimension, in quotes if it is an odd one.
+fn shown_name(name: &Option<String>) -> String {
+    let is_plain = |name: &str| {
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c))
+    };
+    match name {
+        None => "-".to_owned(),
+        Some(name) if is_plain(name) => name.clone(),
+        Some(name) => format!("{name:?}"),
     }
 }
 
 impl Count {
     fn exactly(&self) -> Option<u64> {
-        if let Self::Exactly(n) = self { Some(*n) } else { None }
+        if let Self::Exactly(n, _) = self { Some(*n) } else { None }
     }
 }
 
@@ -230,14 +298,20 @@ fn count(
     counts: Vec<u64>,
     most: usize,
 ) -> Result<Count, Failure> {
-    let mut chunks = 0;
+    let (mut chunks, mut bytes) = (0, Some(0_u128));
     for (listed, object) in Stored::new(storage, prefix, format, keys, counts).enumerate() {
         if listed == most {
             return Ok(Count::AtLeast(chunks));
         }
-        chunks += u64::from(object?.chunk.is_ok());
+        let object = object?;
+        if object.chunk.is_ok() {
+            chunks += 1;
+            // A chunk whose size cannot be asked is counted.
+            let size = size(storage, &object.listed).ok().map(|size| u128::from(size.unwrap_or(0)));
+            bytes = bytes.zip(size).map(|(bytes, size)| bytes + size);
+        }
     }
-    Ok(Count::Exactly(chunks))
+    Ok(Count::Exactly(chunks, bytes))
 }
 
 #[cfg(test)]

@@ -6,52 +6,94 @@ use zarr_array::Diagnostic;
 use zarr_array::meta::GroupMeta;
 use zarr_array::meta::json::{Object, Value};
 
+use super::anndata::AnnData;
 use super::dataset::DatasetInfo;
-use super::{Args, attribute_lines, diagnostics, end, head, tolerated};
-use crate::args::target::Target;
+use super::fold::Folded;
+use super::{Args, diagnostics, named, row, tolerated};
+use crate::args::target::{Children as Origin, Target};
 use crate::exit::{Failure, line};
 use crate::listed::{Listed, list};
 use crate::out::json;
-use crate::out::table::{Table, count};
+use crate::out::table::{bytes, count};
+use crate::usage::{Usage, measure_quickly};
 use crate::visit::Source;
 use crate::walk::note_odd_paths;
 
-/// The largest number of children that are shown, and that a group has which is opened as a dataset: both take some
+/// The largest number of children that are kept, and that a group has which is opened as a dataset: both take some
 /// kilobytes for each.
 const MOST: usize = 2000;
+
+/// The number of children from which it is said that there is no consolidated metadata.
+const MANY: usize = 10;
 
 /// A group's metadata and its children.
 pub(super) struct GroupInfo {
     meta: GroupMeta,
     notes: Vec<Diagnostic>,
-    children: Children,
+    /// `None` if the store cannot list, and no document names any.
+    children: Option<Children>,
     consolidated: Option<Consolidated>,
     /// The group as a dataset, if it has arrays with named dimensions, or the reason why it is not a dataset.
     dataset: Result<Option<DatasetInfo>, String>,
+    anndata: Option<AnnData>,
     has_attributes: bool,
 }
 
 /// The children of a group.
+#[derive(Default)]
 struct Children {
+    /// The group itself.
+    own: Option<Listed>,
     /// The first ones, at most [`MOST`].
     first: Vec<Listed>,
     /// The number of others.
     more: usize,
     /// The names of all.
     names: BTreeSet<String>,
+    folded: Folded,
+    /// The objects of the group itself and of the first ones, if they are counted quickly.
+    usage: Option<Vec<Usage>>,
 }
 
 impl Children {
     fn of(target: &Target, source: Source) -> Result<Self, Failure> {
-        let mut children = Self { first: Vec::new(), more: 0, names: BTreeSet::new() };
-        for child in list(target, source, 1)?.skip(1).filter(|child| child.kind != "none") {
-            children.names.insert(child.below(&target.path).to_owned());
+        let mut children = Self::default();
+        let mut nodes = list(target, source, 1)?;
+        children.own = nodes.next();
+        for child in nodes.filter(|child| child.kind != "none") {
+            let name = child.below(&target.path).to_owned();
+            children.folded.add(&name, &child);
+            children.names.insert(name);
             match children.first.len() < MOST {
                 true => children.first.push(child),
                 false => children.more += 1,
             }
         }
         Ok(children)
+    }
+
+    /// Counts the stored bytes, if that is quick.
+    fn measure(&mut self, target: &Target) {
+        let nodes: Vec<&Listed> = self.own.iter().chain(&self.first).collect();
+        self.usage = (self.more == 0).then(|| measure_quickly(target, &nodes)).flatten();
+    }
+
+    /// Returns the bytes of all stored chunks, if they were counted. Those of deeper nodes are not told apart from other
+    /// objects.
+    fn stored(&self) -> Option<u128> {
+        Some(self.usage.as_ref()?.iter().map(|usage| usage.chunks.bytes + usage.other.bytes).sum())
+    }
+
+    /// Returns the bytes of all elements of the children with a fixed size.
+    fn uncompressed(&self) -> u128 {
+        let sizes = self.first.iter().filter_map(|child| child.array.as_ref()?.uncompressed);
+        sizes.fold(0, u128::saturating_add)
+    }
+
+    /// Returns the stored bytes of the chunks of an array.
+    fn stored_of(&self, target: &Target, name: &str) -> Option<u128> {
+        let at = self.first.iter().position(|child| child.below(&target.path) == name)?;
+        Some(self.usage.as_ref()?.get(at + 1)?.chunks.bytes)
     }
 
     /// Returns the names of children that `others` lack.
@@ -80,32 +122,52 @@ impl GroupInfo {
         notes: Vec<Diagnostic>,
     ) -> Result<Self, Failure> {
         let source = args.source;
-        let group = target.group(Source::default())?;
-        let dataset = |children: &Children| match source.is_documents() && target.lists() {
-            _ if children.more > 0 => Ok(Err(format!("the group has more than {MOST} children"))),
-            true => target.group(source).map(|group| DatasetInfo::of(&group, !args.no_values)),
-            false => Ok(DatasetInfo::of(&group, !args.no_values)),
+        let mut info = Self {
+            meta,
+            notes,
+            children: None,
+            consolidated: None,
+            dataset: Ok(None),
+            anndata: None,
+            has_attributes: !args.no_attrs,
         };
-        let has_attributes = !args.no_attrs;
-        if !group.is_consolidated() {
-            let children = Children::of(target, Source::DOCUMENTS)?;
-            let dataset = dataset(&children)?;
-            return Ok(Self { meta, notes, children, consolidated: None, dataset, has_attributes });
+        let Some((group, origin)) = target.find_group(Source::default())? else { return Ok(info) };
+        let mut children = match origin {
+            Origin::Listed => Children::of(target, Source::DOCUMENTS)?,
+            Origin::Named => Children::of(target, Source::default())?,
+            Origin::Consolidated => {
+                note_odd_paths(&group);
+                let nodes = group.walk().filter(|child| child.kind().is_some()).count();
+                let known = Children::of(target, Source::default())?;
+                let stored = target.lists().then(|| Children::of(target, Source::DOCUMENTS)).transpose()?;
+                let differs = stored
+                    .as_ref()
+                    .map(|stored| Differs { missing: stored.without(&known), gone: known.without(stored) });
+                info.consolidated = Some(Consolidated { nodes, differs });
+                stored.filter(|_| source.is_documents()).unwrap_or(known)
+            }
+        };
+        info.anndata = AnnData::of(target, source, &info.meta.attributes(), !args.no_values)?;
+        info.dataset = match source.is_documents() && target.lists() {
+            _ if info.anndata.is_some() => Ok(None),
+            _ if children.more > 0 => Err(format!("the group has more than {MOST} children")),
+            true => DatasetInfo::of(&target.group(source)?, !args.no_values),
+            false => DatasetInfo::of(&group, !args.no_values),
+        };
+        if !args.no_values {
+            children.measure(target);
         }
-        note_odd_paths(&group);
-        let nodes = group.walk().filter(|child| child.kind().is_some()).count();
-        let known = Children::of(target, Source::default())?;
-        if !target.lists() {
-            let consolidated = Some(Consolidated { nodes, differs: None });
-            let dataset = dataset(&known)?;
-            return Ok(Self { meta, notes, children: known, consolidated, dataset, has_attributes });
+        info.children = Some(children);
+        Ok(info)
+    }
+
+    /// Returns what the group is.
+    fn kind(&self) -> &'static str {
+        match &self.dataset {
+            _ if self.anndata.is_some() => "anndata",
+            Ok(Some(_)) => "dataset",
+            _ => "group",
         }
-        let stored = Children::of(target, Source::DOCUMENTS)?;
-        let differs = Differs { missing: stored.without(&known), gone: known.without(&stored) };
-        let consolidated = Some(Consolidated { nodes, differs: Some(differs) });
-        let children = if source.is_documents() { stored } else { known };
-        let dataset = dataset(&children)?;
-        Ok(Self { meta, notes, children, consolidated, dataset, has_attributes })
     }
 
     pub(super) fn to_json(&self, target: &Target) -> Object {
@@ -116,16 +178,18 @@ impl GroupInfo {
             }
             object
         };
-        let consolidated = self.consolidated.as_ref();
+        let (children, consolidated) = (self.children.as_ref(), self.consolidated.as_ref());
         let mut info = json::document([
             ("path", (&target.path).into()),
             ("zarr_format", self.meta.format().number().into()),
             ("node_type", "group".into()),
-            ("children", self.children.first.iter().map(child).collect()),
+            ("kind", self.kind().into()),
+            ("children", children.map(|all| all.first.iter().map(child).collect::<Value>()).into()),
             ("consolidated_nodes", consolidated.map(|known| known.nodes).into()),
+            ("stored_bytes", children.and_then(Children::stored).into()),
         ]);
-        if self.children.more > 0 {
-            info.set("more_children", self.children.more as u64);
+        if let Some(children) = children.filter(|children| children.more > 0) {
+            info.set("more_children", children.more as u64);
         }
         if let Some(known) = consolidated.and_then(|known| known.differs.as_ref()) {
             info.set("consolidated_lacks", known.missing.iter().collect::<Value>());
@@ -143,89 +207,76 @@ impl GroupInfo {
         info
     }
 
-    pub(super) fn page(&self, target: &Target) -> String {
-        if let Ok(Some(dataset)) = &self.dataset {
-            return self.dataset_page(target, dataset);
-        }
-        let mut table = head(target, "group", self.meta.format());
-        if let Err(reason) = &self.dataset {
-            table.row(["no dataset", reason]);
-        }
-        if let Some(known) = &self.consolidated {
-            table.row(["consolidated", &known.to_text()]);
-        }
-        if self.children.first.is_empty() {
-            table.row(["children", "none"]);
-        }
-        let mut text = match self.has_attributes {
-            true => end(table, &self.meta.attributes(), &self.notes),
-            false => table.to_text("") + &tolerated(&self.notes),
+    pub(super) fn page(&self, target: &Target, args: &Args) -> String {
+        let head = self.head(target);
+        let stale = self.consolidated.iter().filter_map(Consolidated::stale);
+        let stale: String = stale.map(|text| row("consolidated", &text)).collect();
+        let (dataset, anndata) = (&self.dataset, &self.anndata);
+        let body = match (dataset, anndata, &self.children) {
+            (_, Some(anndata), _) => anndata.page(),
+            (Ok(Some(dataset)), _, Some(children)) => {
+                let groups = children.first.iter().filter(|child| child.kind == "group");
+                let groups: Vec<&str> = groups.map(|child| child.below(&target.path)).collect();
+                let groups =
+                    if groups.is_empty() { String::new() } else { row("groups", &groups.join(", ")) };
+                dataset.page(&|name| children.stored_of(target, name)) + &groups
+            }
+            (_, _, None) => row("children", "unknown: the store cannot list, and no document names any"),
+            (dataset, _, Some(children)) => {
+                let reason = dataset.as_ref().err().filter(|_| children.more == 0);
+                let reason = reason.map(|reason| row("no dataset", reason)).unwrap_or_default();
+                let next = format!("zarr create {}/NAME --shape … --dtype …", named(target));
+                let next = if children.names.is_empty() { row("next", &next) } else { String::new() };
+                reason + &children.folded.to_text("  ") + &next
+            }
         };
-        if !self.children.first.is_empty() {
-            text.push_str("children\n");
-        }
-        let mut table = Table::default();
-        for child in &self.children.first {
-            let [data_type, shape] =
-                child.array.as_ref().map(|array| [array.data_type(), array.shape()]).unwrap_or_default();
-            // In the last column, because it can be wide.
-            let problem = child.problem.as_deref().unwrap_or_default();
-            table.row([child.below(&target.path), child.kind(), &data_type, &shape, problem]);
-        }
-        text.push_str(&table.to_text("  "));
-        if self.children.more > 0 {
-            text.push_str(&format!("  and {} more, which `zarr ls` lists\n", self.children.more));
-        }
-        text
+        let attributes = args.attributes(&self.meta.attributes());
+        head + &stale + &body + &attributes + &tolerated(&self.notes)
     }
-}
 
-impl GroupInfo {
-    /// The page of a dataset: its arrays as variables, and the names of groups below.
-    fn dataset_page(&self, target: &Target, dataset: &DatasetInfo) -> String {
-        let mut table = Table::default();
-        let path = if target.path == "/" { String::new() } else { format!(", group {:?}", target.path) };
-        let of = format!("{}{path}, Zarr format {}", target.store.display(), self.meta.format());
-        table.row(["dataset", &of]);
-        if let Some(known) = &self.consolidated {
-            table.row(["consolidated", &known.to_text()]);
+    /// Returns the first line: what it is, its name, format, size and children.
+    fn head(&self, target: &Target) -> String {
+        let kind = self.kind();
+        let mut parts = vec![format!("{}, Zarr {}", named(target), self.meta.format())];
+        if let Some(anndata) = &self.anndata {
+            parts[0] = format!("{}{}", named(target), anndata.head());
         }
-        let variables = dataset.page(&mut table);
-        let mut text = table.to_text("") + &variables;
-        let groups: Vec<&str> = self
-            .children
-            .first
-            .iter()
-            .filter(|child| child.kind == "group")
-            .map(|child| child.below(&target.path))
-            .collect();
-        if !groups.is_empty() {
-            text.push_str(&format!("groups\n  {}\n", line(&groups.join(", "))));
+        if let Some(children) = &self.children {
+            let counts = children.folded.counts();
+            match kind {
+                "group" if counts.is_empty() => parts.push("empty".to_owned()),
+                "group" => parts[0] += &format!(": {counts}"),
+                _ => {}
+            }
+            if let Some(stored) = children.stored().filter(|_| kind != "group") {
+                let of = match children.uncompressed() {
+                    0 => String::new(),
+                    _ if kind == "anndata" => String::new(),
+                    all => format!(" of {}", bytes(all)),
+                };
+                parts.push(format!("{} stored{of}", bytes(stored)));
+            }
+            match &self.consolidated {
+                Some(known) if known.stale().is_none() => parts.push("consolidated".to_owned()),
+                None if children.names.len() > MANY => parts.push("not consolidated".to_owned()),
+                _ => {}
+            }
         }
-        if self.has_attributes {
-            text.push_str(&attribute_lines(&self.meta.attributes()));
-        }
-        text + &tolerated(&self.notes)
+        row(kind, &line(&parts.join(", ")))
     }
 }
 
 impl Consolidated {
-    fn to_text(&self) -> String {
+    /// Returns how it differs from the store, or `None` if it does not.
+    fn stale(&self) -> Option<String> {
         let nodes = count(self.nodes, "node");
         let differs = |names: &[String], what| match names {
             [] => String::new(),
             [name] => format!(", {what} {name:?}"),
             [name, ..] => format!(", {what} {} children such as {name:?}", names.len()),
         };
-        let children = match &self.differs {
-            None => ", the store cannot be listed".to_owned(),
-            Some(Differs { missing, gone }) if missing.is_empty() && gone.is_empty() => {
-                ", the same children".to_owned()
-            }
-            Some(Differs { missing, gone }) => {
-                differs(missing, "without") + &differs(gone, "with the absent")
-            }
-        };
-        format!("metadata of {nodes}{children}")
+        let Differs { missing, gone } = self.differs.as_ref()?;
+        let text = differs(missing, "without") + &differs(gone, "with the absent");
+        (!text.is_empty()).then(|| format!("metadata of {nodes}{text}"))
     }
 }

@@ -1,0 +1,250 @@
+//! `zarr STORE`: the first sight of each kind of store.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Folder, array, base, le, with, zarr, zarr_in};
+use crate::weather::{climate, weather};
+
+fn look(folder: &Folder, store: &str) -> String {
+    zarr_in(folder.path(), [store]).ok().text().to_owned()
+}
+
+fn group(attributes: &Value) -> Value {
+    json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes })
+}
+
+#[test]
+fn a_place_without_a_verb_is_looked_at() {
+    let folder = Folder::new();
+    weather(&folder);
+    let wanted = zarr_in(folder.path(), ["info", "w.zarr"]).ok().text().to_owned();
+    assert_eq!(look(&folder, "w.zarr"), wanted);
+    let json = zarr_in(folder.path(), ["w.zarr/t2m", "--json"]).ok().json();
+    assert_eq!(json["shape"], json!([48, 3, 2]));
+    zarr_in(folder.path(), ["none.zarr"]).fails(3, &["there is no directory \"none.zarr\""]);
+    zarr_in(folder.path(), ["nonsense"]).exits(2).says(&["unrecognized subcommand 'nonsense'"]);
+    // A verb stays one, also if there is a directory of its name.
+    folder.base("tree");
+    zarr_in(folder.path(), ["tree"]).exits(2);
+    assert!(look(&folder, "./tree").starts_with("array "));
+}
+
+#[test]
+fn a_dataset_fits_on_a_screen() {
+    let folder = Folder::new();
+    climate(&folder);
+    let text = look(&folder, "climate.zarr");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[0].starts_with("dataset     climate.zarr, Zarr 3, ") && lines[0].ends_with(", consolidated")
+    );
+    assert_eq!(
+        lines[1..5],
+        [
+            "dimensions  time 366, lat 4, lon 5",
+            "  * time  2020-01-01 … 2020-12-31  daily          int32 → datetime",
+            "  * lat   60 … 37.5 by -7.5        degrees_north  float64",
+            "  * lon   0 … 30 by 7.5            degrees_east   float64",
+        ]
+    );
+    assert!(lines[5].starts_with("variables ") && lines[5].contains("units  chunks  stored"), "{text}");
+    assert!(lines[6].starts_with("    t2m    time, lat, lon  int16 → float64  K      61×4×5  "), "{text}");
+    assert!(lines[6].ends_with("2 metre temperature"), "{text}");
+    assert_eq!(lines[7], "attributes  Conventions: CF-1.12; title: Daily temperature, made up");
+    assert_eq!(lines.len(), 8, "{text}");
+    // A grid mapping is no variable to look at.
+    let mapping = json!({ "grid_mapping_name": "latitude_longitude" });
+    let crs = array(&[], "int32", &[], &json!(0), &base()["codecs"]);
+    folder.node("climate.zarr/crs", &with(crs, &json!({ "dimension_names": [], "attributes": mapping })));
+    let text = zarr_in(folder.path(), ["climate.zarr", "--no-consolidated"]).ok().text().to_owned();
+    assert!(text.contains("\nother       crs (latitude_longitude)\n"), "{text}");
+}
+
+#[test]
+fn attributes_take_one_line_or_all() {
+    let folder = Folder::new();
+    folder.node("g.zarr", &group(&json!({ "a": "x".repeat(200), "b": [1, 2] })));
+    let text = look(&folder, "g.zarr");
+    let line = text.lines().find(|line| line.starts_with("attributes")).unwrap();
+    assert!(line.chars().count() == 100 && line.ends_with("xx…"), "{line}");
+    let all = zarr_in(folder.path(), ["g.zarr", "--attrs"]).ok();
+    assert!(all.text().contains("\"b\": [1, 2]"), "{}", all.text());
+    let none = zarr_in(folder.path(), ["g.zarr", "--no-attrs"]).ok();
+    assert!(!none.text().contains("attributes"), "{}", none.text());
+}
+
+#[test]
+fn an_array_shows_what_is_stored_and_its_ends() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let wanted = "\
+array       a.zarr, Zarr 3
+shape       4 int32, dimensions not named
+chunks      2, 1 of 2 stored, 8 bytes of 16 bytes
+codecs      bytes(endian=little)
+fill value  7
+values      1 … 7 (first, last)
+attributes  none
+";
+    assert_eq!(look(&folder, "a.zarr"), wanted);
+    let json = zarr_in(folder.path(), ["a.zarr", "--json"]).ok().json();
+    assert_eq!(json["stored_bytes"], 8);
+    // An element that cannot be read hides nothing else.
+    folder.write("a.zarr/c/0", [1]);
+    let text = look(&folder, "a.zarr");
+    assert!(!text.contains("values") && text.contains("fill value  7"), "{text}");
+    let short = zarr_in(folder.path(), ["a.zarr", "--no-values"]).ok();
+    assert!(!short.text().contains("values"), "{}", short.text());
+}
+
+#[test]
+fn an_empty_group_says_what_comes_next() {
+    let folder = Folder::new();
+    folder.group("new.zarr");
+    let wanted =
+        "group       new.zarr, Zarr 3, empty\nnext        zarr create new.zarr/NAME --shape … --dtype …\n";
+    assert_eq!(look(&folder, "new.zarr"), wanted);
+}
+
+#[test]
+fn thousands_of_arrays_alike_take_one_line() {
+    let folder = Folder::new();
+    let node = array(&[100], "float32", &[100], &json!(0.0), &base()["codecs"]);
+    let node = with(node, &json!({ "dimension_names": ["x"] }));
+    let mut nodes: serde_json::Map<_, _> = (0..3000).map(|n| (format!("v{n:04}"), node.clone())).collect();
+    nodes.insert("w".to_owned(), with(node, &json!({ "shape": [5] })));
+    nodes.insert("x".to_owned(), group(&json!({})));
+    let inline = json!({ "kind": "inline", "must_understand": false, "metadata": nodes });
+    folder.node("many.zarr", &with(group(&json!({})), &json!({ "consolidated_metadata": inline })));
+    let text = look(&folder, "many.zarr");
+    assert!(text.starts_with("group       many.zarr, Zarr 3: 3,001 arrays, 1 group"), "{text}");
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    let run = ["v0000", "…", "v2999", "float32", "100", "dimension", "x", "(3,000", "alike)"];
+    assert!(lines.iter().any(|line| *line == run), "{text}");
+    assert!(lines.iter().any(|line| line.starts_with(&["w", "float32", "5"])), "{text}");
+    assert!(lines.iter().any(|line| *line == ["x", "group"]), "{text}");
+    assert!(text.lines().count() < 10, "{text}");
+}
+
+/// Makes `ad.zarr`: three observations of four variables, a sparse matrix, a category, and a nullable column.
+fn annotated(folder: &Folder) {
+    let encoded = |kind: &str, more: Value| {
+        let mut attributes = json!({ "encoding-type": kind, "encoding-version": "0.1.0" });
+        attributes.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        group(&attributes)
+    };
+    let numbers = |length: u64, kind: &str| array(&[length], kind, &[length], &json!(0), &base()["codecs"]);
+    folder.node("ad.zarr", &encoded("anndata", json!({})));
+    folder.node("ad.zarr/X", &encoded("csr_matrix", json!({ "shape": [3, 4] })));
+    for (name, length, kind) in [("data", 6, "float32"), ("indices", 6, "int32"), ("indptr", 4, "int32")] {
+        folder.node(&format!("ad.zarr/X/{name}"), &numbers(length, kind));
+    }
+    let table =
+        |columns: &[&str]| encoded("dataframe", json!({ "_index": "_index", "column-order": columns }));
+    folder.node("ad.zarr/obs", &table(&["ct", "n", "batch"]));
+    folder.node("ad.zarr/obs/_index", &numbers(3, "int64"));
+    folder.node("ad.zarr/obs/n", &numbers(3, "int64"));
+    folder.node("ad.zarr/obs/ct", &encoded("categorical", json!({ "ordered": false })));
+    folder.node("ad.zarr/obs/ct/codes", &numbers(3, "int8"));
+    let texts = with(numbers(2, "string"), &json!({ "codecs": [{ "name": "vlen-utf8" }], "fill_value": "" }));
+    folder.node("ad.zarr/obs/ct/categories", &texts);
+    folder.write("ad.zarr/obs/ct/categories/c/0", [&le(&[2, 1])[..], b"B", &le(&[2]), b"NK"].concat());
+    folder.write("ad.zarr/obs/ct/codes/c/0", [1, 0, 255]);
+    folder.node("ad.zarr/obs/batch", &encoded("nullable-integer", json!({})));
+    folder.node("ad.zarr/obs/batch/values", &numbers(3, "int64"));
+    folder.node("ad.zarr/obs/batch/mask", &with(numbers(3, "bool"), &json!({ "fill_value": false })));
+    folder.node("ad.zarr/var", &table(&[]));
+    folder.node("ad.zarr/var/_index", &numbers(4, "int64"));
+    folder.node("ad.zarr/obsm", &encoded("dict", json!({})));
+    let matrix = array(&[3, 2], "float32", &[3, 2], &json!(0.0), &base()["codecs"]);
+    folder.node("ad.zarr/obsm/X_pca", &matrix);
+    folder.node("ad.zarr/uns", &encoded("dict", json!({})));
+    folder.node("ad.zarr/uns/title", &numbers(1, "int64"));
+}
+
+#[test]
+fn anndata_is_shown_as_tables_and_matrices() {
+    let folder = Folder::new();
+    annotated(&folder);
+    let text = look(&folder, "ad.zarr");
+    assert!(text.starts_with("anndata     ad.zarr 0.1.0: 3 obs × 4 var, "), "{text}");
+    for line in [
+        "X           csr float32, 6 of 12 stored (50.0 %)",
+        "obs         ct categorical (2: B, NK), n int64, batch nullable int64",
+        "var         no columns",
+        "obsm        X_pca 3 × 2 float32",
+        "uns         title",
+    ] {
+        assert!(text.lines().any(|of| of == line), "{line:?} is missing in\n{text}");
+    }
+    let without = zarr_in(folder.path(), ["ad.zarr", "--no-values"]).ok().text().to_owned();
+    assert!(without.contains("ct categorical (2), n int64"), "{without}");
+    let json = zarr(args!["info", "--json", folder.join("ad.zarr")]).ok().json();
+    assert_eq!((&json["kind"], &json["node_type"]), (&json!("anndata"), &json!("group")));
+}
+
+#[test]
+fn words_of_other_tools_name_the_verb() {
+    let folder = Folder::new();
+    for (word, hint) in [
+        ("rechunk", "zarr copy SRC DST --chunks"),
+        ("mean", "zarr stats STORE/PATH"),
+        ("Plot", "zarr view STORE"),
+        ("head", "zarr cat STORE/PATH -s :5"),
+        ("rename", "zarr mv"),
+        ("verify", "zarr validate STORE"),
+        ("version", "zarr --version"),
+    ] {
+        zarr_in(folder.path(), [word, "x.zarr"]).fails(2, &["is not a verb; this does it: ", hint]);
+    }
+    // A store of this name is looked at.
+    fs::create_dir(folder.join("head")).unwrap();
+    zarr_in(folder.path(), ["head"]).fails(3, &["there is no node"]);
+}
+
+/// Servers of files do not list. The documents of the groups name the nodes.
+#[cfg(all(feature = "s3", feature = "http"))]
+#[test]
+fn groups_on_a_web_server_are_walked_by_what_their_documents_name() {
+    let folder = Folder::new();
+    annotated(&folder);
+    let datasets = json!([{ "path": "s0" }, { "path": "s1" }]);
+    let image = |name: &str| json!({ "ome": { "version": "0.5", "multiscales": [{ "name": name, "datasets": datasets }] } });
+    folder.node("image.zarr", &group(&image("image")));
+    for level in ["s0", "s1", "labels/cells/s0", "labels/cells/s1"] {
+        folder.base(&format!("image.zarr/{level}"));
+    }
+    folder.node("image.zarr/labels", &group(&json!({ "ome": { "labels": ["cells"] } })));
+    folder.node("image.zarr/labels/cells", &group(&image("cells")));
+    folder.group("plain.zarr");
+    folder.base("plain.zarr/a");
+    let bucket = crate::bucket::Bucket::new();
+    for store in ["ad.zarr", "image.zarr", "plain.zarr"] {
+        bucket.upload(&folder.join(store), store);
+    }
+    let note = "the store cannot list its objects, so the nodes are those that its documents name";
+    let done = zarr(args![bucket.web("ad.zarr")]).exits(0);
+    done.says(&[note]);
+    assert_eq!(done.err.lines().count(), 1, "{}", done.err);
+    for line in
+        ["X           csr float32, 6 of 12 stored (50.0 %)", "obs         ct categorical (2: B, NK), n int64"]
+    {
+        assert!(done.text().contains(line), "{line:?} is missing in\n{}", done.text());
+    }
+    let tree = zarr(args!["tree", "--json", bucket.web("image.zarr")]).exits(0).text().to_owned();
+    for path in ["\"/s1\"", "\"/labels\"", "\"/labels/cells\"", "\"/labels/cells/s1\""] {
+        assert!(tree.contains(path), "{path} is missing in\n{tree}");
+    }
+    let copy = folder.join("copy.zarr");
+    zarr(args!["copy", "-q", bucket.web("image.zarr"), &copy]).exits(0);
+    assert_eq!(folder.files("copy.zarr"), folder.files("image.zarr"));
+    // A group whose children are not known is described as well.
+    let plain = zarr(args!["info", bucket.web("plain.zarr")]).ok();
+    assert!(plain.text().contains("children    unknown"), "{}", plain.text());
+    let json = zarr(args!["info", "--json", bucket.web("plain.zarr")]).ok().json();
+    assert_eq!((&json["children"], &json["node_type"]), (&json!(null), &json!("group")));
+    zarr(args!["tree", bucket.web("plain.zarr")]).fails(6, &["cannot list"]);
+}
