@@ -69,6 +69,17 @@ impl<'a> Parts<'a> {
         Ok(Self { picks, grid, size, budget: Budget::DEFAULT, stored })
     }
 
+    /// Returns parts that are all read, whatever is stored.
+    pub(crate) fn read_all(picks: &'a [Pick], array: &'a Array, size: usize) -> Self {
+        Self { picks, grid: array.chunk_grid(), size, budget: Budget::DEFAULT, stored: None }
+    }
+
+    /// Sets the size of the parts.
+    pub(crate) fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
     /// Calls `visit` with each part, in C order. The caller has [counted](elements) the elements.
     pub(crate) fn each(&self, mut visit: impl FnMut(Part) -> Result<(), Failure>) -> Result<(), Failure> {
         if self.picks.iter().any(|pick| pick.count == 0) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod decoded;
 mod delimited;
+mod frame;
 #[cfg(feature = "image")]
 mod image;
 #[cfg(feature = "arrow")]
@@ -12,12 +13,16 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use zarr_array::DataType;
 use zarr_array::blocking::Array;
+use zarr_array::meta::NodeMeta;
+use zarr_array::meta::json::Object;
+use zarr_hierarchy::ChildState;
+use zarr_xarray::blocking::Dataset;
 
-use crate::args::labels::{Around, Part};
+use crate::args::labels::{Around, Chosen, Part};
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::elements::Elements;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{Exit, Failure, Outcome, say};
 pub(crate) use crate::out::column;
 use crate::out::nested::Nested;
 use crate::out::npy::{self, Padding};
@@ -28,12 +33,17 @@ use crate::out::progress::Progress;
 use crate::out::render::Render;
 use crate::pick::Pick;
 use crate::slabs::{Budget, Slabs};
+use crate::visit::Source;
 
-/// Print the elements of an array.
+/// Print the elements of an array, or a group as a table.
+///
+/// A group in the format csv or tsv is a table, decoded: a row for each element of the variables that have the same
+/// dimensions, with their coordinates, and a column for each variable. Variables with other dimensions are named in a
+/// note. A table of AnnData (obs, var) has its columns in their order, and categories by name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The array: a directory with a metadata document.
+    /// The array or group: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// The format of the output; by default that of the extension of --output, or raw.
@@ -66,6 +76,8 @@ Examples:
   zarr cat -s 0 -o day.npy weather.zarr/t2m
   zarr cat --format json -s ':,[3,5],::-1' weather.zarr/t2m
   zarr cat --decode --format csv -s time=2020-01,lat=~41.3 weather.zarr/t2m
+  zarr cat --format csv -s lat=~41.3,lon=~2.2 weather.zarr
+  zarr cat --format csv cells.zarr/obs
   zarr cat -o cells.png cells.ome.zarr
 
 Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.
@@ -168,6 +180,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     {
         return Ok(exit);
     }
+    if let (Some(delimiter), ChildState::Node(NodeMeta::Group(meta))) =
+        (format.delimiter(), target.look()?.found)
+    {
+        return table_of(args, &meta.attributes(), &target, delimiter);
+    }
     let array = target.array()?;
     if args.decode {
         return decode(args, format, &target, &array, stores);
@@ -194,6 +211,37 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
+/// Prints a group as a table: of AnnData, or of the variables with the same dimensions.
+fn table_of(args: &Args, attributes: &Object, target: &Target, delimiter: u8) -> Outcome {
+    let is_frame =
+        attributes.get("encoding-type").and_then(|of| of.as_text()).as_deref() == Some("dataframe");
+    if is_frame {
+        let Chosen::Positions(select) = &args.part.select else {
+            return Err(Failure::usage("-s: a table of AnnData is selected by position"));
+        };
+        let mut output = Output::open(args.output.as_deref())?;
+        frame::print(target, attributes, select, delimiter, &mut output)?;
+        return Ok(Exit::Ok);
+    }
+    let dataset = Dataset::open(target.group(Source::default())?).map_err(|e| target.fail(e))?;
+    let (names, others) = delimited::alike(&dataset);
+    let Some((first, rest)) = names.split_first() else {
+        return Err(target.fail(Failure::unsupported("the group has no variables with named dimensions")));
+    };
+    let around = Around { dataset, name: first.clone() };
+    let part = decoded::Part::of(&around, &args.part.select, target).map_err(|e| target.fail(e))?;
+    let rest = rest.iter().map(|name| around.dataset.variable(name)).collect::<Result<Vec<_>, _>>();
+    let rest = rest.map_err(|e| target.fail(e))?;
+    let array = target.at_path(&format!("{}/{first}", target.path.trim_end_matches('/'))).array()?;
+    let mut output = Output::open(args.output.as_deref())?;
+    if !others.is_empty() {
+        say(&format!("note: not in the table, because of other dimensions: {}", others.join(", ")));
+    }
+    let done = delimited::decoded(&around.dataset, &part, &rest, &array, delimiter, &mut output);
+    done.map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
+    Ok(Exit::Ok)
+}
+
 /// Prints the elements as the attributes of the variable say.
 fn decode(args: &Args, format: Format, target: &Target, array: &Array, stores: &Stores) -> Outcome {
     let in_array = |e: Failure| match e.exit() {
@@ -208,7 +256,9 @@ fn decode(args: &Args, format: Format, target: &Target, array: &Array, stores: &
         (Format::Png, _) => {
             picture::print(&args.picture, &decoded::Plane { part: &part, array }, &mut output)
         }
-        (_, Some(delimiter)) => delimited::decoded(&around.dataset, &part, array, delimiter, &mut output),
+        (_, Some(delimiter)) => {
+            delimited::decoded(&around.dataset, &part, &[], array, delimiter, &mut output)
+        }
         (_, None) => part.print(format, array, &mut output),
     };
     done.map_err(in_array)?;

@@ -187,6 +187,38 @@ fn anndata_is_shown_as_tables_and_matrices() {
 }
 
 #[test]
+fn tables_of_anndata_are_printed_with_their_columns_in_order() {
+    let folder = Folder::new();
+    annotated(&folder);
+    folder.write("ad.zarr/obs/_index/c/0", [10_u64, 11, 12].map(u64::to_le_bytes).concat());
+    folder.write("ad.zarr/obs/n/c/0", [1_u64, 2, 3].map(u64::to_le_bytes).concat());
+    folder.write("ad.zarr/obs/batch/mask/c/0", [0, 1, 0]);
+    let text = zarr_in(folder.path(), ["cat", "-f", "csv", "ad.zarr/obs"]).ok().text().to_owned();
+    assert_eq!(text, "_index,ct,n,batch\n10,NK,1,0\n11,B,2,\n12,,3,0\n");
+    let part =
+        zarr_in(folder.path(), ["cat", "-f", "tsv", "-s", "::-2", "ad.zarr/obs"]).ok().text().to_owned();
+    assert_eq!(part, "_index\tct\tn\tbatch\n12\t\t3\t0\n10\tNK\t1\t0\n");
+    zarr_in(folder.path(), ["cat", "-f", "json", "ad.zarr/obs"])
+        .fails(3, &["there is a group, not an array"]);
+}
+
+#[test]
+fn a_dataset_is_printed_as_a_table() {
+    let folder = Folder::new();
+    let path = weather(&folder);
+    let done = zarr(args!["cat", "-f", "csv", "-s", "time=2020-01-01T05:2020-01-01T06,lat=50.5", &path]);
+    let done = done.ok_with_notes();
+    done.says(&["not in the table, because of other dimensions: flag"]);
+    let lines: Vec<&str> = done.text().lines().collect();
+    assert_eq!(lines[0], "time,lat,station,place,t2m");
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    assert!(lines[1].starts_with("2020-01-01T05:00:00,50.5,0,Oslo,"), "{lines:?}");
+    folder.group("empty.zarr");
+    zarr(args!["cat", "-f", "csv", folder.join("empty.zarr")])
+        .fails(6, &["no variables with named dimensions"]);
+}
+
+#[test]
 fn words_of_other_tools_name_the_verb() {
     let folder = Folder::new();
     for (word, hint) in [

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::args;
 use crate::harness::{Folder, array, base, le, with, zarr};
-use crate::weather::weather;
+use crate::weather::{climate, weather};
 
 fn stats(folder: &Folder, name: &str, options: &[&str]) -> Value {
     let mut args = args!["stats", "--json", folder.join(name)].to_vec();
@@ -108,12 +108,16 @@ missing     0 (0.000 %)
 fill value  6 (75.000 %)
 minimum     -3
 maximum     2000000000
-mean        250000003.375
+mean        250000003
+deviation   661437826
 ";
     assert!(text.starts_with(wanted), "{text}");
     assert!(text.ends_with("  0 to 2147483648   7  ########################################\n"), "{text}");
     weather(&folder);
-    zarr(args!["stats", folder.join("w.zarr/place")]).fails(6, &["array \"/place\"", "not real numbers"]);
+    let exact = zarr(args!["stats", "--precision", "12", folder.join("i.zarr")]).ok().text().to_owned();
+    assert!(exact.contains("mean        250000003.375\n"), "{exact}");
+    let short = zarr(args!["stats", "--decode", "--precision", "4", folder.join("w.zarr/t2m")]).ok();
+    assert!(short.text().contains("mean       298\n"), "{}", short.text());
 }
 
 #[test]
@@ -125,7 +129,8 @@ fn a_group_has_a_line_for_each_array() {
     assert_eq!(lines[0], ["array", "elements", "missing", "minimum", "maximum", "mean", "deviation"]);
     let of = |name: &str| lines.iter().find(|line| line[0] == name).unwrap().clone();
     assert_eq!(of("/flag")[1..5], ["3", "0", "0", "1"]);
-    assert_eq!(of("/place")[1..], ["-"; 6]);
+    assert_eq!(of("/place")[1..4], ["2", "0", "Oslo"]);
+    assert!(text.contains("  2 distinct  -\n"), "{text}");
     // Of each array the same as alone.
     let all = stats(&folder, "w.zarr", &["--decode", "--bins", "3"]);
     assert_eq!(all["path"], "/");
@@ -133,10 +138,7 @@ fn a_group_has_a_line_for_each_array() {
     assert!(arrays.len() > 3 && lines.len() == arrays.len() + 1);
     for array in arrays {
         let path = array["path"].as_str().unwrap();
-        if array.get("reason").is_some() {
-            assert!(["/place"].contains(&path), "{array}");
-            continue;
-        }
+        assert!(array.get("reason").is_none(), "{array}");
         let mut alone = stats(&folder, &format!("w.zarr{path}"), &["--decode", "--bins", "3"]);
         alone.as_object_mut().unwrap().remove("schema_version");
         assert_eq!(*array, alone, "{path}");
@@ -147,4 +149,113 @@ fn a_group_has_a_line_for_each_array() {
     let done = zarr(args!["stats", folder.join("w.zarr")]).exits(5);
     done.says(&["array \"/time\"", "c/0"]);
     assert_eq!(done.text().lines().count(), lines.len() - 1);
+}
+
+#[test]
+fn texts_and_flags_are_counted() {
+    let folder = Folder::new();
+    weather(&folder);
+    let text = zarr(args!["stats", folder.join("w.zarr/place")]).ok().text().to_owned();
+    assert!(text.starts_with("elements  2\ndistinct  2\n"), "{text}");
+    assert!(text.contains("lengths   4 to "), "{text}");
+    let found = stats(&folder, "w.zarr/place", &[]);
+    assert_eq!(
+        (&found["distinct"], &found["first"], &found["shortest"]),
+        (&json!(2), &json!("Oslo"), &json!(4))
+    );
+    assert_eq!(found["most"].as_array().unwrap().len(), 2);
+    // Flags by their meanings.
+    let attributes = json!({ "flag_values": [0, 1, 2], "flag_meanings": "sea land ice" });
+    let little = json!([{ "name": "bytes" }]);
+    let mask = array(&[6], "int8", &[6], &json!(0), &little);
+    folder.node("mask.zarr", &with(mask, &json!({ "attributes": attributes })));
+    folder.write("mask.zarr/c/0", [0, 0, 0, 1, 1, 2]);
+    let text = zarr(args!["stats", folder.join("mask.zarr")]).ok().text().to_owned();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().take(2).collect()).collect();
+    assert_eq!(rows[rows.len() - 3..], [["sea", "3"], ["land", "2"], ["ice", "1"]]);
+    assert_eq!(stats(&folder, "mask.zarr", &[])["flags"], json!({ "sea": 3, "land": 2, "ice": 1 }));
+}
+
+#[test]
+fn a_row_for_each_label_or_period() {
+    let folder = Folder::new();
+    let path = climate(&folder);
+    let rows = |options: &[&str]| {
+        let args = args!["stats", path.join("t2m")].into_iter().chain(options.iter().map(Into::into));
+        zarr(args).ok().text().to_owned()
+    };
+    let days = rows(&["--by", "time"]);
+    let lines: Vec<&str> = days.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (367, "time,count,missing,min,max,mean,std"));
+    assert!(lines[1].starts_with("2020-01-01,20,1,"), "{}", lines[1]);
+    let months = rows(&["--by", "month"]);
+    let lines: Vec<&str> = months.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (13, "month,count,missing,min,max,mean,std"));
+    assert!(lines[2].starts_with("2020-02,580,29,"), "{}", lines[2]);
+    assert!(rows(&["--by", "year"]).lines().nth(1).unwrap().starts_with("2020,7320,366,"));
+    // The same numbers as of all elements of a label.
+    let json = |options: &[&str]| {
+        let args =
+            args!["stats", "--json", path.join("t2m")].into_iter().chain(options.iter().map(Into::into));
+        zarr(args).ok().json()
+    };
+    let lats = json(&["--by", "lat"]);
+    assert_eq!(lats["by"], "lat");
+    for row in lats["rows"].as_array().unwrap() {
+        let alone = json(&["--decode", "-s", &format!("lat={}", row["lat"].as_str().unwrap())]);
+        assert_eq!((&row["min"], &row["max"]), (&alone["minimum"], &alone["maximum"]));
+        for (one, other) in [("mean", "mean"), ("std", "deviation")] {
+            let (one, other) = (row[one].as_f64().unwrap(), alone[other].as_f64().unwrap());
+            assert!((one - other).abs() < 1e-9, "{row} {alone}");
+        }
+    }
+    // A part, and weights: the mean of four latitudes.
+    let weighed = json(&["--weights", "cos(lat)", "-s", "time=2020-07-16,lon=7.5"]);
+    let plain = json(&["--by", "lat", "-s", "time=2020-07-16,lon=7.5"]);
+    let (mut sum, mut all) = (0.0, 0.0);
+    for row in plain["rows"].as_array().unwrap() {
+        let weight = row["lat"].as_str().unwrap().parse::<f64>().unwrap().to_radians().cos();
+        sum += weight * row["mean"].as_f64().unwrap();
+        all += weight;
+    }
+    assert!((weighed["rows"][0]["mean"].as_f64().unwrap() - sum / all).abs() < 1e-9, "{weighed}");
+    let fails = |options: &[&str], parts: &[&str]| {
+        let args = args!["stats", path.join("t2m")].into_iter().chain(options.iter().map(Into::into));
+        zarr(args).fails(2, parts);
+    };
+    fails(
+        &["--by", "latt"],
+        &["--by: the array has no dimension \"latt\": its dimensions are time, lat, lon"],
+    );
+    fails(&["--weights", "cos(time)"], &["--weights"]);
+    zarr(args!["stats", "--by", "time", &path]).fails(2, &["--by and --weights are for an array"]);
+}
+
+#[test]
+fn means_over_dimensions_are_a_dataset() {
+    let folder = Folder::new();
+    let path = climate(&folder);
+    let series = folder.join("series.zarr");
+    let done = zarr(args!["stats", "--mean", "lat,lon", "--weights", "cos(lat)", "-o", &series, &path]).ok();
+    assert!(done.text().ends_with(": the mean over lat, lon of t2m\n"), "{}", done.text());
+    let info = zarr(args!["info", "--json", &series]).ok().json();
+    assert_eq!((&info["dims"], &info["data_variables"]), (&json!({ "time": 366 }), &json!(["t2m"])));
+    assert_eq!(info["indexes"]["time"]["last"], "2020-12-31");
+    let day = zarr(args!["cat", "--decode", "-f", "json", "-s", "time=2020-07-16", series.join("t2m")]).ok();
+    let row = zarr(args![
+        "stats",
+        "--json",
+        "--weights",
+        "cos(lat)",
+        "-s",
+        "time=2020-07-16:2020-07-16",
+        path.join("t2m")
+    ]);
+    let mean = row.ok().json()["rows"][0]["mean"].as_f64().unwrap();
+    assert!((day.json().as_f64().unwrap() - mean).abs() < 1e-9, "{} {mean}", day.text());
+    let attributes = zarr(args!["attrs", series.join("t2m")]).ok();
+    assert!(attributes.text().contains("lat: mean lon: mean"), "{}", attributes.text());
+    zarr(args!["stats", "--mean", "x", "-o", folder.join("no.zarr"), &path])
+        .fails(2, &["--mean: no variable"]);
+    zarr(args!["stats", "--mean", "lat", &path]).exits(2);
 }

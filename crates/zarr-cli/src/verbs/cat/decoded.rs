@@ -11,7 +11,7 @@ use super::column::{Column, Style};
 use super::{Format, PIECE, flush_at};
 use crate::args::labels::{Around, Chosen};
 use crate::args::target::Target;
-pub(crate) use crate::decoded::read;
+pub(crate) use crate::decoded::{places, read};
 #[cfg(feature = "image")]
 use crate::elements::Elements;
 use crate::exit::Failure;

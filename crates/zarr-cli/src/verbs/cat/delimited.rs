@@ -1,5 +1,7 @@
 //! `zarr cat --format csv`: a table with a row for each element.
 
+use std::cmp::Reverse;
+
 use zarr_array::blocking::Array;
 use zarr_xarray::blocking::{Dataset, Variable};
 
@@ -42,11 +44,34 @@ pub(super) fn stored(array: &Array, picks: &[Pick], delimiter: u8, out: &mut Out
     rows.end()
 }
 
+/// Returns the data variables that have the same dimensions, most of them, and the names of the others.
+pub(super) fn alike(dataset: &Dataset) -> (Vec<String>, Vec<String>) {
+    let mut kinds: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+    let mut others = Vec::new();
+    for name in dataset.data_variables() {
+        match dataset.variable(name).map(|variable| variable.dimensions().to_vec()) {
+            Ok(dimensions) if !dimensions.is_empty() => {
+                match kinds.iter_mut().find(|(of, _)| *of == dimensions) {
+                    Some((_, names)) => names.push(name.to_owned()),
+                    None => kinds.push((dimensions, vec![name.to_owned()])),
+                }
+            }
+            _ => others.push(name.to_owned()),
+        }
+    }
+    let best = kinds.iter().enumerate().max_by_key(|(at, (of, names))| (names.len(), of.len(), Reverse(*at)));
+    let Some(best) = best.map(|(at, _)| at) else { return (Vec::new(), others) };
+    let (_, names) = kinds.remove(best);
+    others.extend(kinds.into_iter().flat_map(|(_, names)| names));
+    (names, others)
+}
+
 /// Prints decoded elements, each after the coordinates of its dimensions, and then all other coordinates along them. A
-/// dimension without a coordinate has its positions.
+/// dimension without a coordinate has its positions. `more` are variables with the same dimensions, a column for each.
 pub(super) fn decoded(
     dataset: &Dataset,
     part: &Part,
+    more: &[Variable],
     array: &Array,
     delimiter: u8,
     out: &mut Output,
@@ -58,10 +83,12 @@ pub(super) fn decoded(
     let (indexes, others): (Vec<_>, Vec<_>) =
         coordinates.into_iter().partition(|coordinate| own.contains(&coordinate.name().to_owned()));
     let titles = own.iter().cloned().chain(others.iter().map(|c| c.name().to_owned()));
-    rows.row(titles.chain([variable.name().to_owned()]))?;
+    let names = [variable].into_iter().chain(more).map(|variable| variable.name().to_owned());
+    rows.row(titles.chain(names))?;
     let mut field = Vec::new();
     for slab in part.slabs(array) {
-        let values = Column::new(read(variable, picks, &slab)?.read_any()?, Style::Field)?;
+        let read = |of: &Variable| Column::new(read(of, picks, &slab)?.read_any()?, Style::Field);
+        let values = [variable].into_iter().chain(more).map(read).collect::<Result<Vec<_>, _>>()?;
         let along = |of: &Variable| Along::new(of, variable, picks, &slab);
         let labels = own.iter().map(|name| indexes.iter().find(|c| c.name() == name).map(along).transpose());
         let labels = labels.collect::<Result<Vec<_>, _>>()?;
@@ -83,9 +110,11 @@ pub(super) fn decoded(
                 other.element(&cursor.at, &mut field)?;
                 rows.field(&field)?;
             }
-            field.clear();
-            values.element(i, &mut field)?;
-            rows.field(&field)?;
+            for values in &values {
+                field.clear();
+                values.element(i, &mut field)?;
+                rows.field(&field)?;
+            }
             rows.end_row()?;
             cursor.step(&slab);
         }
@@ -167,7 +196,7 @@ impl Places {
 const BLOCK: usize = 4096;
 
 /// Rows of fields.
-struct Rows<'a> {
+pub(super) struct Rows<'a> {
     out: &'a mut Output,
     delimiter: u8,
     block: csv::Writer<Vec<u8>>,
@@ -176,22 +205,22 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(delimiter: u8, out: &'a mut Output) -> Self {
+    pub(super) fn new(delimiter: u8, out: &'a mut Output) -> Self {
         Self { out, delimiter, block: block(delimiter), count: 0 }
     }
 
-    fn row(&mut self, fields: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+    pub(super) fn row(&mut self, fields: impl IntoIterator<Item = String>) -> Result<(), Failure> {
         for field in fields {
             self.field(field.as_bytes())?;
         }
         self.end_row()
     }
 
-    fn field(&mut self, field: &[u8]) -> Result<(), Failure> {
+    pub(super) fn field(&mut self, field: &[u8]) -> Result<(), Failure> {
         self.block.write_field(field).map_err(failed)
     }
 
-    fn end_row(&mut self) -> Result<(), Failure> {
+    pub(super) fn end_row(&mut self) -> Result<(), Failure> {
         self.block.write_record(None::<&[u8]>).map_err(failed)?;
         self.count += 1;
         if self.count == BLOCK { self.flush() } else { Ok(()) }
@@ -203,7 +232,7 @@ impl<'a> Rows<'a> {
         self.out.write(&full.into_inner().map_err(|e| failed(e.into_error().into()))?)
     }
 
-    fn end(&mut self) -> Result<(), Failure> {
+    pub(super) fn end(&mut self) -> Result<(), Failure> {
         self.flush()?;
         self.out.finish()
     }

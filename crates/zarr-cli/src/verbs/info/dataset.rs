@@ -244,7 +244,7 @@ fn rhythm(times: &Times) -> Option<String> {
         let (unit, name) = UNITS.iter().find(|(unit, _)| step % unit == 0)?;
         return Some(named(i64::try_from(step / unit).ok()?, name));
     }
-    let month = |time: &DateTime| i64::from(time.date.year) * 12 + i64::from(time.date.month);
+    let month = |time: &DateTime| time.date.year * 12 + i64::from(time.date.month);
     let rest = |time: &DateTime| (time.date.day, time.hour, time.minute, time.second);
     let step = month(&all[1]) - month(&all[0]);
     let is_even = all

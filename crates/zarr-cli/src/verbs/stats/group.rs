@@ -9,7 +9,7 @@ use zarr_array::traits::lock::unpoisoned;
 use zarr_hierarchy::ChildState;
 use zarr_xarray::blocking::Dataset;
 
-use super::{Args, Stats, as_decoded, as_stored};
+use super::{Args, Found, as_decoded, as_stored};
 use crate::args::labels::{Around, Chosen};
 use crate::args::target::Target;
 use crate::crew;
@@ -33,6 +33,11 @@ enum Row {
 }
 
 pub(super) fn run(args: &Args, target: &Target) -> Outcome {
+    if args.by.is_some() || args.weights.is_some() {
+        return Err(Failure::usage(
+            "--by and --weights are for an array, or with --mean, but a group was given",
+        ));
+    }
     if !args.part.is_all() {
         return Err(Failure::usage("-s selects of an array, but a group was given"));
     }
@@ -56,8 +61,8 @@ pub(super) fn run(args: &Args, target: &Target) -> Outcome {
         progress.at(&path);
         let row =
             stats(args, target, &groups, &path, meta).map_or_else(Row::Failed, |stats| match args.json {
-                true => Row::Json(json::object(stats.members(&path, args.bins)).into()),
-                false => Row::Cells(stats.cells(&path)),
+                true => Row::Json(json::object(stats.members(&path, args.bins())).into()),
+                false => Row::Cells(stats.cells(&path, args.precision)),
             });
         unpoisoned(rows.lock()).push((number, path, row));
         progress.add(1);
@@ -102,7 +107,7 @@ fn stats(
     groups: &Groups,
     path: &str,
     meta: ArrayMeta,
-) -> Result<Stats, Failure> {
+) -> Result<Found, Failure> {
     let array: Array = target.open_known(path, meta)?;
     let hidden = Progress::new(0, true);
     if args.decode {
@@ -113,10 +118,14 @@ fn stats(
     as_stored(&array, &picks, &hidden)
 }
 
-impl Stats {
-    fn cells(&self, path: &str) -> [String; 7] {
-        let [minimum, maximum, mean, deviation] = self.numbers();
-        let (count, missing) = (self.sum.count.to_string(), self.sum.missing.to_string());
+impl Found {
+    fn cells(&self, path: &str, precision: Option<usize>) -> [String; 7] {
+        let stats = match self {
+            Self::Numbers(stats) => stats,
+            Self::Words(words) => return words.cells(path),
+        };
+        let [minimum, maximum, mean, deviation] = stats.numbers(precision);
+        let (count, missing) = (stats.sum.count.to_string(), stats.sum.missing.to_string());
         [path.to_owned(), count, missing, minimum, maximum, mean, deviation]
     }
 }

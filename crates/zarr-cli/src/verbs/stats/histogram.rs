@@ -3,7 +3,7 @@
 //! Each bin is as wide as a power of two and begins at a multiple of that. A number outside of the bins makes them wider,
 //! so that two or more become one; no count is ever divided. So the counts are exact after one pass in fixed memory.
 
-use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 /// The largest number of bins that are kept. Fewer are shown.
 const MOST: i64 = 1 << 12;
@@ -11,12 +11,20 @@ const MOST: i64 = 1 << 12;
 /// Widths are at least the smallest number above zero.
 const NARROWEST: i32 = -1074;
 
+/// The type of counts: a small one for the elements that are counted in a row, so that all counts stay in the cache.
+pub(super) trait Count: Copy + Default + AddAssign + PartialEq + From<u8> {}
+
+impl Count for u32 {}
+impl Count for u128 {}
+
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Histogram {
+pub(super) struct Histogram<C = u128> {
     /// The binary logarithm of the width; `None` without numbers.
     exponent: Option<i32>,
-    /// The counts by the number of the bin: bin 3 begins at three times the width.
-    counts: BTreeMap<i64, u128>,
+    /// The number of the first bin: bin 3 begins at three times the width.
+    first: i64,
+    /// The counts of bins that follow each other. Those at both ends are not zero.
+    counts: Vec<C>,
 }
 
 /// A bin: the numbers from `from` up to, but not including, `to`.
@@ -27,62 +35,70 @@ pub(super) struct Bin {
     pub(super) count: u128,
 }
 
-impl Histogram {
-    /// Counts finite numbers between two.
-    pub(super) fn add(&mut self, numbers: impl Iterator<Item = f64>, smallest: f64, largest: f64) {
-        self.widen(smallest, largest);
-        let Some(exponent) = self.exponent else { return };
-        // Most numbers are in few bins, so runs are counted together.
-        let mut run = (0, 0);
+impl<C: Count> Histogram<C> {
+    /// Counts finite numbers, of which these are the smallest and the largest one.
+    pub(super) fn add(&mut self, numbers: &[f64], smallest: f64, largest: f64) {
+        let exponent = self.widen(smallest, largest);
+        self.cover(bin(smallest, exponent), bin(largest, exponent));
+        let (first, [one, two]) = (self.first, factors(exponent));
         for number in numbers {
-            let bin = bin(number, exponent);
-            if bin != run.0 {
-                self.count(run);
-                run = (bin, 0);
+            let place = usize::try_from(floor(number * one * two) - first);
+            if let Some(count) = place.ok().and_then(|place| self.counts.get_mut(place)) {
+                *count += C::from(1);
             }
-            run.1 += 1;
-        }
-        self.count(run);
-    }
-
-    fn count(&mut self, (bin, count): (i64, u128)) {
-        if count > 0 {
-            *self.counts.entry(bin).or_default() += count;
         }
     }
 
-    /// Multiplies all counts.
-    pub(super) fn times(&mut self, times: u128) {
-        self.counts.values_mut().for_each(|count| *count *= times);
+    /// Removes all counts, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.exponent = None;
+        self.counts.clear();
     }
 
     /// Adds the counts of another histogram.
-    pub(super) fn merge(&mut self, mut other: Self) {
-        let Some(exponent) = other.exponent else { return };
-        let ends = other.counts.keys().next().zip(other.counts.keys().next_back());
-        let Some((first, last)) = ends.map(|(first, last)| (start(*first, exponent), start(*last, exponent)))
-        else {
-            return;
-        };
-        self.widen(first, last);
-        let own = self.exponent.unwrap_or(exponent).max(exponent);
+    pub(super) fn merge<D: Count + Into<C>>(&mut self, other: &Histogram<D>) {
+        let (Some(exponent), Some((first, last))) = (other.exponent, other.ends()) else { return };
+        let own = self.widen(start(first, exponent), start(last, exponent)).max(exponent);
         self.widen_to(own);
-        other.widen_to(own);
-        other.counts.into_iter().for_each(|counted| self.count(counted));
+        let by = own - exponent;
+        self.cover(shifted(first, by), shifted(last, by));
+        for (number, count) in (first..).zip(&other.counts) {
+            let place = usize::try_from(shifted(number, by) - self.first);
+            if let Some(sum) = place.ok().and_then(|place| self.counts.get_mut(place)) {
+                *sum += (*count).into();
+            }
+        }
+    }
+
+    /// Returns the numbers of the first and of the last bin.
+    fn ends(&self) -> Option<(i64, i64)> {
+        let length = i64::try_from(self.counts.len()).ok().filter(|length| *length > 0)?;
+        Some((self.first, self.first + length - 1))
+    }
+
+    /// Adds empty bins up to these two.
+    fn cover(&mut self, low: i64, high: i64) {
+        let (first, last) = self.ends().unwrap_or((low, low - 1));
+        let before = usize::try_from(first - low).unwrap_or(0);
+        if before > 0 {
+            self.counts.splice(..0, std::iter::repeat_n(C::default(), before));
+        }
+        let after = usize::try_from(high - last).unwrap_or(0);
+        self.counts.resize(self.counts.len() + after, C::default());
+        self.first = first.min(low);
     }
 
     /// Makes the bins so wide that few reach from the smallest to the largest number, and to those that are counted.
-    fn widen(&mut self, smallest: f64, largest: f64) {
-        let mut exponent = self.exponent.unwrap_or(NARROWEST);
-        let counted = |exponent: i32| {
-            let from = self.exponent.unwrap_or(exponent);
-            let ends = self.counts.keys().next().zip(self.counts.keys().next_back());
-            ends.map(|(first, last)| (shifted(*first, exponent - from), shifted(*last, exponent - from)))
-        };
+    /// Returns the binary logarithm of the width.
+    fn widen(&mut self, smallest: f64, largest: f64) -> i32 {
+        let from = self.exponent.unwrap_or_else(|| least(smallest, largest));
+        let mut exponent = from;
         while exponent < 1023 {
-            let (mut low, mut high) = (scaled(smallest, exponent).floor(), scaled(largest, exponent).floor());
-            if let Some((first, last)) = counted(exponent) {
-                (low, high) = (low.min(first as f64), high.max(last as f64));
+            let [one, two] = factors(exponent);
+            let (mut low, mut high) = ((smallest * one * two).floor(), (largest * one * two).floor());
+            if let Some((first, last)) = self.ends() {
+                low = low.min(shifted(first, exponent - from) as f64);
+                high = high.max(shifted(last, exponent - from) as f64);
             }
             if high - low < MOST as f64 && low.abs().max(high.abs()) < 2.0_f64.powi(53) {
                 break;
@@ -90,15 +106,29 @@ impl Histogram {
             exponent += 1;
         }
         self.widen_to(exponent);
+        exponent
     }
 
     fn widen_to(&mut self, exponent: i32) {
         let by = exponent - self.exponent.unwrap_or(exponent);
-        if by > 0 {
+        if let Some((first, last)) = self.ends().filter(|_| by > 0) {
             let counts = std::mem::take(&mut self.counts);
-            counts.into_iter().for_each(|(bin, count)| self.count((shifted(bin, by), count)));
+            self.cover(shifted(first, by), shifted(last, by));
+            for (number, count) in (first..).zip(counts) {
+                let place = usize::try_from(shifted(number, by) - self.first);
+                if let Some(sum) = place.ok().and_then(|place| self.counts.get_mut(place)) {
+                    *sum += count;
+                }
+            }
         }
         self.exponent = Some(exponent);
+    }
+}
+
+impl Histogram {
+    /// Multiplies all counts.
+    pub(super) fn times(&mut self, times: u128) {
+        self.counts.iter_mut().for_each(|count| *count *= times);
     }
 
     /// Returns at most `most` bins of equal width that follow each other, from the first to the last counted one; at least
@@ -107,35 +137,55 @@ impl Histogram {
         let Some(exponent) = self.exponent.filter(|_| most > 0) else { return Vec::new() };
         let mut shown = self.clone();
         let most = i64::try_from(most.max(2)).unwrap_or(MOST);
-        let span =
-            |of: &Self| of.counts.keys().next().zip(of.counts.keys().next_back()).map(|(a, b)| (*a, *b));
         let mut width = exponent;
-        while let Some((first, last)) = span(&shown)
+        while let Some((first, last)) = shown.ends()
             && last - first >= most
         {
             width += 1;
             shown.widen_to(width);
         }
-        let Some((first, last)) = span(&shown) else { return Vec::new() };
-        let bin = |bin: i64| Bin {
+        let bin = |(bin, count): (i64, &u128)| Bin {
             from: start(bin, width),
             to: start(bin + 1, width),
-            count: shown.counts.get(&bin).copied().unwrap_or(0),
+            count: *count,
         };
-        (first..=last).map(bin).collect()
+        (shown.first..).zip(&shown.counts).map(bin).collect()
     }
 }
 
-/// Returns a number in units of a width.
-fn scaled(number: f64, exponent: i32) -> f64 {
-    // Two steps, because a power of two may be out of range.
-    let half = exponent / 2;
-    number / 2.0_f64.powi(half) / 2.0_f64.powi(exponent - half)
+/// Returns a width that is not too large for numbers from `smallest` to `largest`: no smaller one has few bins between
+/// them, with exact numbers.
+fn least(smallest: f64, largest: f64) -> i32 {
+    let logarithm = |number: f64| match ((number.to_bits() >> 52) & 0x7ff) as i32 {
+        0 => NARROWEST,
+        exponent => exponent - 1023,
+    };
+    let span = largest - smallest;
+    let by_span = if span.is_finite() { logarithm(span) } else { 1023 } - 13;
+    let by_size = logarithm(smallest.abs().max(largest.abs())) - 53;
+    by_span.max(by_size).max(NARROWEST)
 }
 
+/// Returns two factors that make a number one in units of a width. One of them is 1, unless a power of two is out of
+/// range.
+fn factors(exponent: i32) -> [f64; 2] {
+    match exponent {
+        -1023..=1022 => [2.0_f64.powi(-exponent), 1.0],
+        _ => [2.0_f64.powi(-(exponent / 2)), 2.0_f64.powi(-(exponent - exponent / 2))],
+    }
+}
+
+/// Returns the largest whole number that is not above a number of less than 2^53. Takes less time than the function of the
+/// system, which processors without SSE4.1 call.
 #[expect(clippy::cast_possible_truncation, reason = "bins are so wide that their numbers are below 2^53")]
+fn floor(number: f64) -> i64 {
+    let whole = number as i64;
+    whole - i64::from(whole as f64 > number)
+}
+
 fn bin(number: f64, exponent: i32) -> i64 {
-    scaled(number, exponent).floor() as i64
+    let [one, two] = factors(exponent);
+    floor(number * one * two)
 }
 
 fn start(bin: i64, exponent: i32) -> f64 {
@@ -153,9 +203,9 @@ mod tests {
     use super::*;
 
     fn of(numbers: &[f64]) -> Histogram {
-        let mut histogram = Histogram::default();
+        let mut histogram = Histogram::<u128>::default();
         for number in numbers {
-            histogram.add([*number].into_iter(), *number, *number);
+            histogram.add(&[*number], *number, *number);
         }
         histogram
     }
@@ -172,10 +222,10 @@ mod tests {
             for offset in [0.0, 1e3, -7.0] {
                 let numbers: Vec<f64> = (0..5000).map(|_| (random.f64() - 0.3 + offset) * scale).collect();
                 let (low, high) = ends(&numbers);
-                let mut whole = Histogram::default();
-                whole.add(numbers.iter().copied(), low, high);
+                let mut whole = Histogram::<u128>::default();
+                whole.add(&numbers, low, high);
                 let mut parts = of(&numbers[..70]);
-                parts.merge(of(&numbers[70..]));
+                parts.merge(&of(&numbers[70..]));
                 for histogram in [whole, of(&numbers), parts] {
                     let bins = histogram.bins(40);
                     assert!((11..=40).contains(&bins.len()), "{}", bins.len());
@@ -196,7 +246,7 @@ mod tests {
             let bins = of(numbers).bins(10);
             assert_eq!(bins.iter().map(|bin| bin.count).sum::<u128>(), numbers.len() as u128, "{numbers:?}");
         }
-        assert_eq!(Histogram::default().bins(10), []);
+        assert_eq!(Histogram::<u128>::default().bins(10), []);
         assert_eq!([0, 1, 2].map(|most| of(&[-3.0, 2e9]).bins(most).len()), [0, 2, 2]);
         let one = of(&[5.0, 5.0]).bins(10);
         assert!(one.len() == 1 && one[0].from <= 5.0 && 5.0 < one[0].to && one[0].count == 2);
