@@ -5,11 +5,12 @@ mod join;
 mod manifest;
 mod objects;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::args::stores::Stores;
 use crate::args::target::Target;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{Exit, Failure, Outcome, say};
 use crate::out::json;
 use crate::out::progress::Progress;
 use crate::out::stdout::Stdout;
@@ -19,7 +20,8 @@ use manifest::{Kind, Manifest};
 ///
 /// The digest of an array depends on its data type, shape and elements, and not on format, chunks, codecs or store. With
 /// `--stored` there is a line for each object with the SHA-256 of its bytes, which `sha256sum -c` can check in a
-/// directory. With `--verify` exits with 1 if anything differs.
+/// directory. With `--verify` all differences are listed, also if nodes cannot be read; exits with 1 if anything differs, and
+/// with 5 if a chunk is corrupt.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -60,7 +62,19 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let prints_lines = wanted.is_none() && !args.json;
     let mut found = Manifest::new(kind);
     let progress = Progress::objects();
-    let mut add = |name: String, digest: String| -> Result<(), Failure> {
+    // What cannot be read is a difference, and hides no other one.
+    let mut unreadable: BTreeMap<String, Exit> = BTreeMap::new();
+    let verifies = wanted.is_some();
+    let mut add = |name: String, digest: Result<String, Failure>| -> Result<(), Failure> {
+        let digest = match digest {
+            Ok(digest) => digest,
+            Err(e) if verifies && e.exit() != Exit::Ok => {
+                say(e.message());
+                unreadable.insert(name, e.exit());
+                return Ok(());
+            }
+            Err(e) => return Err(e),
+        };
         if prints_lines {
             out.write(kind.line(&name, &digest).as_bytes())?;
             return out.flush();
@@ -69,7 +83,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         Ok(())
     };
     match kind {
-        Kind::Objects => objects::each(&target, &progress, &mut add)?,
+        Kind::Objects => objects::each(&target, &progress, &mut |name, digest| add(name, Ok(digest)))?,
         Kind::Data | Kind::DataAndAttributes => {
             data::each(&target, kind == Kind::DataAndAttributes, &progress, &mut add)?;
         }
@@ -82,12 +96,13 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
         return Ok(Exit::Ok);
     };
-    let differences = wanted.differences(&found);
+    let differences = wanted.differences(&found, &unreadable);
     let text = match args.json {
         true => json::pretty(&differences.to_json(kind)),
         false => differences.to_text(kind, wanted.lines.len()),
     };
     out.write(text.as_bytes())?;
     out.flush()?;
-    Ok(if differences.is_empty() { Exit::Ok } else { Exit::Invalid })
+    let exit = if differences.is_empty() { Exit::Ok } else { Exit::Invalid };
+    Ok(unreadable.into_values().next().unwrap_or(exit))
 }

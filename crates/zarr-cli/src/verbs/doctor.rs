@@ -1,6 +1,7 @@
 //! `zarr doctor`: advice about the layout of a hierarchy, with figures.
 
 mod advice;
+mod estimate;
 
 use std::path::PathBuf;
 
@@ -19,8 +20,10 @@ use advice::Advice;
 
 /// Show what makes a hierarchy slow or hard to read, and what would mend it.
 ///
-/// Looks at the metadata documents and lists the store once; no element is read. Advice is about cost, and not about
-/// errors: `zarr validate` finds those. Each piece has a code, the figures behind it, and a command, if one helps.
+/// Looks at the metadata documents and lists the store once. Advice is about cost, and not about errors: `zarr validate`
+/// finds those. Each piece has a code, the figures behind it, and a command, if one helps. A command that changes chunks or
+/// codecs is proposed only if it makes nothing larger: at most 32 MiB of the array are copied into memory with the same
+/// options, and the figures are those of the copy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -58,10 +61,15 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let nodes: Vec<Listed> = list(&target, Source::DOCUMENTS, usize::MAX)?.collect();
     let usage = measure(&target, &nodes.iter().collect::<Vec<_>>())?;
     let mut all = consolidated(&target, nodes.len())?;
+    let is_ignored = |advice: &Advice| args.ignore.iter().any(|code| code.eq_ignore_ascii_case(advice.code));
+    all.retain(|advice| !is_ignored(advice));
+    let mut left = estimate::MOST;
     for (node, usage) in nodes.iter().zip(&usage) {
-        all.extend(advice::of(node, usage));
+        let found = advice::of(node, usage).into_iter().filter(|advice| !is_ignored(advice));
+        all.extend(
+            found.filter_map(|advice| estimate::with_figures(advice, &target, node, usage, &mut left)),
+        );
     }
-    all.retain(|advice| !args.ignore.iter().any(|code| code.eq_ignore_ascii_case(advice.code)));
     let all: Vec<_> = all
         .into_iter()
         .map(|advice| {
@@ -91,8 +99,8 @@ fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
             code: "no-consolidated-metadata",
             path,
             message: format!(
-                "there are {nodes} nodes and no consolidated metadata: to open all of them takes a request or more for \
-                 each, instead of one"
+                "there are {nodes} nodes and no consolidated metadata: to open all of them takes {nodes} requests or more, \
+                 instead of 1"
             ),
             verb,
         }],

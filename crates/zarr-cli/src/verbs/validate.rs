@@ -30,7 +30,8 @@ use crate::out::table::{bytes, count};
 use crate::visit::{NO_NODE, Source, Visit};
 use crate::walk::{odd_paths, walk};
 
-/// Check the metadata of a node and of all nodes below it.
+/// Check the metadata of a node and of all nodes below it: against the format, and against the conventions that the
+/// documents follow, which the last line names.
 ///
 /// An error is a deviation from the specification (even if other verbs tolerate it, because the meaning is clear), or
 /// something that this command cannot read. A warning is valid, but some implementation cannot read it or reads it
@@ -67,6 +68,7 @@ Examples:
   zarr validate --data --severity error --json weather.zarr | jq -r '.nodes[].findings[].key'
   zarr validate --ignore ZM088 --ignore ZM087 old.zarr
   zarr validate --conventions xarray,cf weather.zarr
+  zarr validate --conventions none weather.zarr
   zarr validate --conventions ome image.zarr
   zarr validate --json weather.zarr | jq '.nodes[].findings[].code'";
 
@@ -126,6 +128,8 @@ struct Report {
     others: Vec<String>,
     /// The number of decoded chunks, with `--data`.
     checked: Option<Checked>,
+    /// The names of the conventions that were checked.
+    conventions: Vec<&'static str>,
 }
 
 #[derive(Debug)]
@@ -233,6 +237,9 @@ impl Report {
         let [nodes, errors, warnings] =
             [count(self.nodes.len(), "node"), count(errors, "error"), count(warnings, "warning")];
         text.push_str(&format!("{nodes}, {errors}, {warnings}\n"));
+        if !self.conventions.is_empty() {
+            text.push_str(&format!("checked: format, {}\n", self.conventions.join(", ")));
+        }
         if let Some(checked) = &self.checked {
             let inner = match checked.inner_chunks {
                 0 => String::new(),
@@ -260,6 +267,7 @@ impl Report {
             ("warnings", self.count(Weight::Warning).into()),
             ("nodes", self.nodes.iter().map(node).collect()),
             ("not_nodes", self.others.iter().map(other).collect()),
+            ("conventions", self.conventions.iter().copied().collect()),
         ]);
         if let Some(checked) = &self.checked {
             document.set("checked_chunks", checked.chunks);

@@ -191,3 +191,22 @@ fn stored_objects_have_lines_that_sha256sum_checks() {
         "changed  a/c/0\nadded  a/c/1\n4 objects in the file, 2 differences\n"
     );
 }
+
+#[test]
+fn a_corrupt_chunk_hides_no_other_difference() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    for name in ["a", "b", "c"] {
+        folder.base(&format!("h.zarr/{name}"));
+    }
+    folder.write("sums", checksum(&folder, "h.zarr", &[]).ok().text());
+    folder.write("h.zarr/a/c/0", [1]);
+    folder.write("h.zarr/b/c/0", [9, 0, 0, 0, 2, 0, 0, 0]);
+    folder.write("h.zarr/c/c/0", [1]);
+    let done = zarr(args!["checksum", "--verify", folder.join("sums"), folder.join("h.zarr")]).exits(5);
+    assert_eq!(
+        done.text(),
+        "unreadable  /a\nchanged  /b\nunreadable  /c\n4 nodes in the file, 3 differences\n"
+    );
+    done.says(&["array \"/a\", chunk [0]", "array \"/c\", chunk [0]"]);
+}

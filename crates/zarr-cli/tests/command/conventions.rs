@@ -40,15 +40,15 @@ fn errors_of_a_convention_exit_with_1() {
     for part in ["error XV013: Conventions is absent", "error XV007: ", "time units that CF does not have."] {
         assert!(done.text().contains(part), "{}", done.text());
     }
-    // Without the option the same store is valid, and with --ignore as well.
-    zarr(args!["validate", &path]).exits(0);
+    // Without conventions the same store is valid, and with --ignore as well.
+    let format = zarr(args!["validate", "--conventions", "none", &path]).exits(0);
+    assert!(!format.text().contains("checked:"), "{}", format.text());
     zarr(args!["validate", "--conventions", "cf", "--ignore", "xv013", "--ignore", "XV007", &path]).exits(0);
     let done = zarr(args!["validate", "--json", "--conventions", "ome", &path]).exits(1);
     assert_eq!(codes(&done.json()), ["error XV032 /"]);
     zarr(args!["validate", "--conventions", "cf", path.join("p")])
         .fails(2, &["--conventions checks a group"]);
     zarr(args!["validate", "--conventions", "dwim", &path]).exits(2);
-    zarr(args!["validate", "--level", "data", &path]).exits(2);
 }
 
 #[test]
@@ -64,4 +64,33 @@ fn values_of_coordinates_are_read_with_level_data() {
     zarr(args!["validate", "--conventions", "cf", &path]).exits(0);
     let done = zarr(args!["validate", "--json", "--level", "data", "--conventions", "cf", &path]).exits(1);
     assert_eq!(codes(&done.json()), ["error XV011 /g/x"]);
+}
+
+#[test]
+fn the_conventions_that_documents_follow_are_checked_and_named() {
+    let folder = Folder::new();
+    let path = weather(&folder);
+    let done = zarr(args!["validate", &path]).ok();
+    assert!(
+        done.text().ends_with("6 nodes, 0 errors, 0 warnings\nchecked: format, xarray, cf\n"),
+        "{}",
+        done.text()
+    );
+    let report = zarr(args!["validate", "--json", "--level", "data", &path]).ok().json();
+    assert_eq!(report["conventions"], json!(["xarray", "cf"]));
+    // An append to one variable only: programs refuse the group.
+    zarr(args!["resize", path.join("lat"), "4"]).exits(0);
+    let done = zarr(args!["validate", &path]).exits(1);
+    assert!(done.text().contains("error XV002") && done.text().contains("(xarray, cf)"), "{}", done.text());
+    zarr(args!["validate", "--conventions", "none", &path]).exits(0);
+    // An image, and arrays without names.
+    let image = json!({ "ome": { "version": "0.5", "multiscales": [] } });
+    folder.node("image.zarr", &json!({ "zarr_format": 3, "node_type": "group", "attributes": image }));
+    let done = zarr(args!["validate", folder.join("image.zarr")]).exits(1);
+    assert!(done.text().ends_with("checked: format, ome\n"), "{}", done.text());
+    folder.group("plain.zarr");
+    folder.base("plain.zarr/a");
+    let done = zarr(args!["validate", folder.join("plain.zarr")]).ok();
+    assert!(done.text().ends_with("2 nodes, 0 errors, 0 warnings\n"), "{}", done.text());
+    zarr(args!["validate", folder.join("plain.zarr/a")]).ok();
 }

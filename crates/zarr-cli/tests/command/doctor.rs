@@ -53,6 +53,7 @@ fn each_rule_has_its_figures_and_a_command() {
     };
     let (message, mends) = command("small-objects");
     assert!(message.starts_with("1001 objects have 2 bytes on average"), "{message}");
+    assert!(message.ends_with("; the command makes about 2.34 KiB in 1 object of it"), "{message}");
     // The command works as it stands.
     let named = [format!("{}/small", folder.join("d.zarr").display()), "small-copy.zarr".to_owned()];
     assert_eq!(mends, format!("zarr copy {} {} --chunks 1200,2", named[0], named[1]));
@@ -99,7 +100,8 @@ fn advice_makes_no_array_larger() {
         let (before, after) = (size(store), size(&copy));
         assert!(after < before + before / 100, "{mends}: {before} bytes became {after}");
         let (codes, _) = advice(&folder, &copy);
-        assert_eq!(codes, ["uncompressed"], "{mends}");
+        // Random bytes become no fewer with a compressor, so none is proposed.
+        assert_eq!(codes, [""; 0], "{mends}");
     }
 }
 

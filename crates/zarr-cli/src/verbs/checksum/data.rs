@@ -34,31 +34,32 @@ const BLOCK: usize = 1 << 16;
 /// The memory that is counted for an element of variable length, in bytes.
 const VARIABLE: usize = 64;
 
-/// Calls `add` with the path of each node, relative to the target with a slash in front, and its digest.
+/// Calls `add` with the path of each node, relative to the target with a slash in front, and its digest, or the reason why it
+/// cannot be read.
 pub(super) fn each(
     target: &Target,
     with_attributes: bool,
     progress: &Progress,
-    add: &mut impl FnMut(String, String) -> Result<(), Failure>,
+    add: &mut impl FnMut(String, Result<String, Failure>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let root = target.path.trim_end_matches('/');
     for visit in walk(target, Source::DOCUMENTS, usize::MAX)? {
         let path = visit.path();
-        let node = match visit.found {
-            ChildState::Node(node) => node,
+        let digest = match visit.found {
+            ChildState::Node(node) => match &node {
+                NodeMeta::Group(_) => Ok(hexadecimal(&Sha256::digest(head(&node, None, with_attributes)))),
+                NodeMeta::Array(meta) => {
+                    progress.at(&path);
+                    let array = target.open_known(&path, meta.clone());
+                    let digest = |array| array_digest(&array, &node, with_attributes, progress);
+                    array.and_then(|array| digest(array).map_err(|e| target.fail(e)))
+                }
+            },
             ChildState::Broken(e) | ChildState::Unlisted(e) => {
-                return Err(target.fail(Failure::from(e).within(format_args!("node {path:?}"))));
+                Err(target.fail(Failure::from(e).within(format_args!("node {path:?}"))))
             }
             // A folder that is not a node.
             _ => continue,
-        };
-        let digest = match &node {
-            NodeMeta::Group(_) => hexadecimal(&Sha256::digest(head(&node, None, with_attributes))),
-            NodeMeta::Array(meta) => {
-                progress.at(&path);
-                let array = target.open_known(&path, meta.clone())?;
-                array_digest(&array, &node, with_attributes, progress).map_err(|e| target.fail(e))?
-            }
         };
         let below = path.strip_prefix(root).unwrap_or(&path);
         add(if below.is_empty() { "/".to_owned() } else { below.to_owned() }, digest)?;

@@ -76,11 +76,13 @@ impl Manifest {
         manifest.ok_or_else(|| Failure::new(Exit::Usage, format!("{path:?} has no lines")))
     }
 
-    /// Compares what was found with these lines.
-    pub(super) fn differences(&self, found: &Self) -> Differences {
+    /// Compares what was found with these lines. Names that could not be read are differences.
+    pub(super) fn differences(&self, found: &Self, unreadable: &BTreeMap<String, Exit>) -> Differences {
         let names =
             self.lines.keys().chain(found.lines.keys().filter(|name| !self.lines.contains_key(*name)));
+        let names = names.chain(unreadable.keys().filter(|name| !self.lines.contains_key(*name)));
         let difference = |name: &String| match (self.lines.get(name), found.lines.get(name)) {
+            _ if unreadable.contains_key(name) => Some((name.clone(), "unreadable")),
             (Some(a), Some(b)) if a.eq_ignore_ascii_case(b) => None,
             (Some(_), Some(_)) => Some((name.clone(), "changed")),
             (Some(_), None) => Some((name.clone(), "missing")),

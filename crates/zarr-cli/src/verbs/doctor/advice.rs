@@ -224,8 +224,11 @@ fn large_chunks(array: &Layout) -> Found {
     if size <= LARGE {
         return None;
     }
-    let message =
-        format!("a chunk of {} has {}: reading one element takes all of it", dimensions(&shape), bytes(size));
+    let message = format!(
+        "a chunk of {} has {}: reading one element takes all of it, instead of 16 MiB",
+        dimensions(&shape),
+        bytes(size)
+    );
     Some((message, Some("copy STORE/PATH COPY --target-chunk-size 16MiB".to_owned())))
 }
 
@@ -237,7 +240,7 @@ fn split_coordinate(node: &Listed, array: &Layout, usage: &Usage) -> Found {
         return None;
     }
     let message = format!(
-        "the coordinate has {} in {} objects, and every reader that selects by label reads all of them",
+        "the coordinate has {} in {} objects, and every reader that selects by label reads all of them, instead of 1",
         bytes(array.uncompressed?),
         usage.chunks.objects
     );

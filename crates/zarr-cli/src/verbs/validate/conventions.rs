@@ -1,6 +1,6 @@
 //! `zarr validate --conventions`: checks against the conventions of xarray, CF, NZ, GeoZarr and OME-Zarr.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use clap::ValueEnum;
 use zarr_array::meta::NodeMeta;
@@ -16,15 +16,27 @@ use crate::visit::Source;
 #[derive(Debug, clap::Args)]
 pub(super) struct Conventions {
     /// Check also against these conventions: what programs need beyond the format. May be repeated.
-    #[arg(long = "conventions", value_enum, value_name = "NAME", value_delimiter = ',')]
+    #[arg(
+        long = "conventions",
+        value_enum,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "auto",
+        hide_default_value = true
+    )]
     chosen: Vec<Convention>,
     /// How deep the conventions are checked.
-    #[arg(long, value_enum, default_value_t = Level::Metadata, requires = "chosen")]
+    #[arg(long, value_enum, default_value_t = Level::Metadata)]
     level: Level,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Convention {
+    /// Those that the documents follow, which is the default: xarray if dimensions have names, CF if `Conventions` names
+    /// it, GeoZarr with attributes `proj:` or `spatial:`, OME-Zarr with `ome`, `multiscales`, `plate` or `well`.
+    Auto,
+    /// None, only the format.
+    None,
     /// The attributes that xarray needs to open a group, and values that it reads differently.
     Xarray,
     /// The CF conventions.
@@ -45,22 +57,59 @@ enum Level {
     Data,
 }
 
-impl From<Convention> for Profile {
-    fn from(convention: Convention) -> Self {
-        match convention {
-            Convention::Xarray => Self::Xarray,
-            Convention::Cf => Self::Cf,
-            Convention::Nz => Self::Nz,
-            Convention::Geozarr => Self::Geozarr,
-            Convention::Ome => Self::Ome,
+/// The conventions that are checked, with their names.
+const PROFILES: [(Convention, Profile, &str); 5] = [
+    (Convention::Xarray, Profile::Xarray, "xarray"),
+    (Convention::Cf, Profile::Cf, "cf"),
+    (Convention::Nz, Profile::Nz, "nz"),
+    (Convention::Geozarr, Profile::Geozarr, "geozarr"),
+    (Convention::Ome, Profile::Ome, "ome"),
+];
+
+/// Whether the documents of a node follow a convention.
+fn follows(node: &NodeMeta, convention: Convention) -> bool {
+    let attributes = match node {
+        NodeMeta::Array(meta) => meta.document().attributes(),
+        NodeMeta::Group(meta) => meta.attributes(),
+    };
+    let has = |names: &[&str]| names.iter().any(|name| attributes.contains(name));
+    match (convention, node) {
+        (Convention::Xarray, NodeMeta::Array(meta)) => {
+            let names = meta.dimension_names();
+            has(&["_ARRAY_DIMENSIONS"]) || names.is_some_and(|names| names.iter().any(Option::is_some))
         }
+        (Convention::Cf, NodeMeta::Group(_)) => {
+            let named = attributes.get("Conventions").and_then(|named| named.as_text());
+            named.is_some_and(|named| named.split([' ', ',', '/']).any(|name| name.starts_with("CF-")))
+        }
+        (Convention::Geozarr, _) => attributes
+            .members()
+            .any(|member| ["proj:", "spatial:"].iter().any(|start| member.name_lossy().starts_with(start))),
+        (Convention::Ome, NodeMeta::Group(_)) => {
+            let is_list = attributes
+                .get("multiscales")
+                .is_some_and(|of| of.elements().is_some() && of.members().is_none());
+            is_list || has(&["ome", "plate", "well", "bioformats2raw.layout"])
+        }
+        _ => false,
     }
 }
 
 impl Conventions {
-    /// Whether conventions are checked.
+    /// Whether conventions may be checked.
     pub(super) fn are_chosen(&self) -> bool {
-        !self.chosen.is_empty()
+        self.chosen.iter().any(|chosen| *chosen != Convention::None)
+    }
+
+    /// Returns the conventions that are checked.
+    fn profiles(&self, nodes: &[(String, NodeMeta)]) -> Vec<(Profile, &'static str)> {
+        let is_auto = self.chosen.contains(&Convention::Auto);
+        let is_checked = |convention: Convention| {
+            self.chosen.contains(&convention)
+                || is_auto && nodes.iter().any(|(_, node)| follows(node, convention))
+        };
+        let checked = PROFILES.iter().filter(|(convention, ..)| is_checked(*convention));
+        checked.map(|(_, profile, name)| (*profile, *name)).collect()
     }
 
     /// Adds the findings about these nodes, which have their paths in the store.
@@ -77,16 +126,53 @@ impl Conventions {
         let is_group =
             nodes.iter().any(|(path, node)| *path == target.path && matches!(node, NodeMeta::Group(_)));
         if !is_group {
-            return Err(target.fail(Failure::usage("--conventions checks a group, and this node is none")));
+            // By default an array is checked against the format.
+            return match self.chosen.as_slice() {
+                [Convention::Auto] => Ok(()),
+                _ => Err(target.fail(Failure::usage("--conventions checks a group, and this node is none"))),
+            };
         }
-        let profiles: Vec<Profile> = self.chosen.iter().map(|convention| (*convention).into()).collect();
+        let checked = self.profiles(&nodes);
+        report.conventions = checked.iter().map(|(_, name)| *name).collect();
+        let profiles: Vec<Profile> = checked.iter().map(|(profile, _)| *profile).collect();
+        if profiles.is_empty() {
+            return Ok(());
+        }
         let is_consolidated = target.group(Source::default()).is_ok_and(|group| group.is_consolidated());
         let below = |path: String| match path.strip_prefix(root) {
             Some("") | None => "/".to_owned(),
             Some(rest) => rest.to_owned(),
         };
         let nodes = nodes.into_iter().map(|(path, node)| (below(path), node));
-        let mut found = Hierarchy::new(nodes, is_consolidated).check(&profiles);
+        let nodes: Vec<(String, NodeMeta)> = nodes.collect();
+        // By default only groups with named dimensions are checked as datasets.
+        let above = |path: &str| {
+            path.rsplit_once('/')
+                .map_or("/", |(above, _)| if above.is_empty() { "/" } else { above })
+                .to_owned()
+        };
+        let is_array = |node: &NodeMeta| matches!(node, NodeMeta::Array(_));
+        let arrays = nodes.iter().filter(|(_, node)| is_array(node));
+        let groups: HashMap<String, String> = arrays.map(|(path, _)| (path.clone(), above(path))).collect();
+        let named = nodes.iter().filter(|(_, node)| is_array(node) && follows(node, Convention::Xarray));
+        let named: HashSet<String> = named.map(|(path, _)| above(path)).collect();
+        let is_auto = self.chosen.contains(&Convention::Auto);
+        let is_dataset = |path: &String| !is_auto || named.contains(groups.get(path).unwrap_or(path));
+        let hierarchy = Hierarchy::new(nodes, is_consolidated);
+        let mut found = hierarchy.check(&profiles);
+        let owners: Vec<(&str, Vec<ProfileFinding>)> =
+            checked.iter().map(|(profile, name)| (*name, hierarchy.check(&[*profile]))).collect();
+        // The conventions that a finding is of, if several are checked.
+        let of = |finding: &ProfileFinding| {
+            let is_same = |other: &ProfileFinding| {
+                other.path == finding.path
+                    && other.finding.code == finding.finding.code
+                    && other.finding.message == finding.finding.message
+            };
+            let names = owners.iter().filter(|(_, found)| found.iter().any(is_same)).map(|(name, _)| *name);
+            let names = names.collect::<Vec<_>>().join(", ");
+            if owners.len() < 2 || names.is_empty() { String::new() } else { format!(" ({names})") }
+        };
         if self.level == Level::Data {
             let tree = target.group(Source::DOCUMENTS).map(DataTree::open)?;
             match tree {
@@ -96,14 +182,24 @@ impl Conventions {
         }
         let places = report.nodes.iter().enumerate().map(|(at, node)| (node.path.clone(), at));
         let places: HashMap<String, usize> = places.collect();
-        for ProfileFinding { path, severity, finding, .. } in found {
+        for found in found {
+            let of = of(&found);
+            let ProfileFinding { path, severity, finding, .. } = found;
+            if checked.first().is_some_and(|(profile, _)| *profile == Profile::Xarray) && !is_dataset(&path) {
+                let others = owners.iter().filter(|(name, _)| *name != "xarray");
+                let is_same =
+                    |other: &ProfileFinding| other.path == path && other.finding.code == finding.code;
+                if !others.flat_map(|(_, found)| found).any(is_same) {
+                    continue;
+                }
+            }
             let path = if path == "/" { target.path.clone() } else { format!("{root}{path}") };
             let code = finding.code;
             let finding = Finding {
                 weight: severity.into(),
                 title: code.title(),
                 explanation: code.explanation(),
-                ..Finding::of(code.id(), String::new(), finding.message)
+                ..Finding::of(code.id(), String::new(), finding.message + &of)
             };
             if let Some(node) = places.get(&path).and_then(|at| report.nodes.get_mut(*at)) {
                 node.findings.push(finding);
