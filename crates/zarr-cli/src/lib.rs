@@ -52,10 +52,16 @@ use verbs::Verb;
 
 /// Show what Zarr stores hold, print elements, and create, change, copy and check nodes.
 #[derive(Debug, Parser)]
-#[command(version = VERSION, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(
+    version = VERSION,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    override_help = verbs::help::HELP,
+    after_help = EXIT_CODES
+)]
 struct Cli {
     /// Print the elements of the array at PATH, one per line (the form of the public zarr-conformance-tests).
-    #[arg(long = "array_path", value_name = "PATH", hide_short_help = true)]
+    #[arg(long = "array_path", value_name = "PATH", hide = true)]
     array_path: Option<PathBuf>,
     #[command(flatten)]
     access: access::Options,
@@ -94,13 +100,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     typed::remember(&args);
     match parse(&args) {
         Ok((cli, paths)) => exit::report(checked(cli, &paths)),
-        Err(e) => print_help(&e) as u8,
+        Err(e) => print_help(&args, &e) as u8,
     }
 }
 
 /// Prints what clap answers instead of arguments: the help, the version, or an error.
-fn print_help(e: &ClapError) -> Exit {
-    if let Some(hint) = first::hint(e) {
+fn print_help(args: &[OsString], e: &ClapError) -> Exit {
+    if let Some(hint) = first::hint(args, e) {
         exit::say(&hint);
         return Exit::Usage;
     }

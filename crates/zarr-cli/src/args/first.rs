@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, Error as ClapError, ErrorKind};
 /// Words of other tools, and what does the same here.
 const WORDS: [(&[&str], &str); 12] = [
     (&["rechunk", "convert", "compress", "repack", "recompress"], "zarr copy SRC DST --chunks … --codecs …"),
-    (&["cp", "get", "put", "download", "upload", "clone"], "zarr copy SRC DST"),
+    (&["get", "put", "download", "upload", "clone"], "zarr copy SRC DST"),
     (&["rename"], "zarr mv STORE/PATH STORE/NEW"),
     (&["head"], "zarr cat STORE/PATH -s :5"),
     (&["mean", "min", "max", "sum", "std", "describe", "summarize", "summary"], "zarr stats STORE/PATH"),
@@ -32,12 +32,50 @@ pub(crate) fn with_info(args: &[OsString], e: &ClapError) -> Option<Vec<OsString
     })
 }
 
-/// Returns what does the same as the word of another tool.
-pub(crate) fn hint(e: &ClapError) -> Option<String> {
-    let word = unknown(e)?;
-    let lower = word.to_lowercase();
-    let (_, hint) = WORDS.iter().find(|(words, _)| words.contains(&lower.as_str()))?;
-    Some(format!("{word:?} is not a verb; this does it: {hint}"))
+/// Options of other tools: the verb, the option, and what does the same here.
+const OPTIONS: [(&str, &str, &str); 9] = [
+    ("tree", "-d", "-L N shows N levels"),
+    ("tree", "--level", "-L N shows N levels"),
+    ("ls", "-a", "all children are listed, and -R lists those below them"),
+    ("ls", "-h", "sizes are always for people"),
+    ("du", "-s", "-d 0 shows the sum only"),
+    ("du", "-h", "sizes are always for people"),
+    ("serve", "--port", "--listen 127.0.0.1:PORT"),
+    ("cat", "-n", "-s :5 takes the first five"),
+    ("copy", "-r", "everything in a group is copied"),
+];
+
+/// Returns what the user may have meant by a word or an option of another tool, or by a second place.
+pub(crate) fn hint(args: &[OsString], e: &ClapError) -> Option<String> {
+    if let Some(word) = unknown(e) {
+        let lower = word.to_lowercase();
+        let (_, hint) = WORDS.iter().find(|(words, _)| words.contains(&lower.as_str()))?;
+        return Some(format!("{word:?} is not a verb; this does it: {hint}"));
+    }
+    let texts: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let verb = *texts.get(1)?;
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(given))) =
+        (e.kind(), e.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    if let Some((.., hint)) = OPTIONS.iter().find(|(of, option, _)| *of == verb && option == given) {
+        return Some(format!("`{verb}` has no option {given}: {hint}"));
+    }
+    // A second word behind a place.
+    let at = texts.iter().position(|text| text == given).filter(|at| *at > 2 && !given.starts_with('-'))?;
+    let place = texts.get(at - 1).filter(|place| is_place(place) && !place.starts_with('-'))?;
+    let rest: Vec<&str> =
+        texts[at..].iter().copied().take_while(|text| text.parse::<i64>().is_ok()).collect();
+    Some(match () {
+        () if verb == "cat" && !rest.is_empty() => {
+            format!("elements are selected with -s: `zarr cat {place} -s {}`", rest.join(","))
+        }
+        () if is_place(given) => format!("`{verb}` takes one store, and {given:?} is another one"),
+        () => {
+            format!("a node is named behind its store: `zarr {verb} {}/{given}`", place.trim_end_matches('/'))
+        }
+    })
 }
 
 /// Returns the word that is not a verb.

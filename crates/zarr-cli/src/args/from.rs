@@ -26,7 +26,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE|-")]
     from: Option<PathBuf>,
     /// The format of the input; by default by its first bytes and its extension.
-    #[arg(long, value_enum, value_name = "FORMAT", requires = "from")]
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "from", hide_short_help = true)]
     from_format: Option<Kind>,
 }
 

@@ -89,12 +89,12 @@ pub(crate) struct Args {
     select: Option<Chosen>,
     /// The size of chunks whose shape is not given: the longest dimension of an array is halved until a chunk has at
     /// most this size.
-    #[arg(long, value_name = "SIZE", conflicts_with = "chunks")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "chunks", hide_short_help = true)]
     target_chunk_size: Option<Size>,
     /// Chunks, shards and codecs of the arrays whose path below SRC matches the pattern, each as in its option:
     /// `PATTERN:chunks=…,shards=…,codecs=…`. May be repeated; the first rule that matches counts, and what it does not
     /// give is as for all arrays.
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
     rule: Vec<Rule>,
     /// Copy only these variables of the dataset SRC, with the coordinates along their dimensions, bounds and grid mappings.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', conflicts_with = "include")]
@@ -107,10 +107,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
     /// The action if DST exists. Only a Zarr node is ever replaced, after the copy is complete.
-    #[arg(long, value_enum, default_value_t = IfExists::Fail)]
+    #[arg(long, value_enum, default_value_t = IfExists::Fail, hide_short_help = true)]
     if_exists: IfExists,
     /// With --if-exists replace: also erase objects in DST that belong to no node.
-    #[arg(short = 'y', short_alias = 'f', long)]
+    #[arg(short = 'y', short_alias = 'f', long, hide_short_help = true)]
     force: bool,
     /// Continue an interrupted run of the same copy, or begin if there is none. Copied parts are compared with the
     /// source, and equal ones are not written again. If the copy fails, its parts stay.
@@ -119,10 +119,17 @@ pub(crate) struct Args {
     /// Share the copy with other processes that give the same JOB, on any machines that see SRC and DST under these names:
     /// run the same command in each, such as the tasks of a Slurm array. Each copies what no other has claimed, and what
     /// dead ones have left. All end when the copy is complete. A copy to a directory grows in its place then.
-    #[arg(long, value_name = "JOB", conflicts_with_all = ["resume", "if_exists"])]
+    #[arg(long, value_name = "JOB", conflicts_with_all = ["resume", "if_exists"], hide_short_help = true)]
     join: Option<String>,
     /// With --join: how many seconds another process may give no sign of life before its part is taken over.
-    #[arg(long, value_name = "SECONDS", requires = "join", default_value = "60", value_parser = seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "join",
+        default_value = "60",
+        value_parser = seconds,
+        hide_short_help = true
+    )]
     lease: Duration,
     /// Read source and copy again before the copy is renamed, and compare them: objects byte for byte, encoded elements
     /// bit for bit. Elements of lossy codecs are compared with the result of encoding the source.
@@ -130,7 +137,7 @@ pub(crate) struct Args {
     verify: bool,
     /// The memory for elements, chunks and objects: `512MiB`, `2GB`. A chunk or shard that needs more is an error. With
     /// more memory, chunks of the source are read less often. By default 512 MiB, or as much as one of them needs.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", hide_short_help = true)]
     max_memory: Option<Size>,
     /// Print what would be copied, and how: reads, writes, memory. Nothing is written.
     #[arg(long)]
@@ -139,7 +146,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     /// Print no progress bar and no summary.
-    #[arg(short, long)]
+    #[arg(short, long, hide_short_help = true)]
     quiet: bool,
 }
 

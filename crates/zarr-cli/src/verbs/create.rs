@@ -70,13 +70,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A,B,…")]
     dimension_names: Option<String>,
     /// The attributes: a JSON object, `@FILE` to read it from a file, or `-` for standard input.
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", hide_short_help = true)]
     attrs: Option<String>,
     /// The format; by default that of the group above, or 3.
     #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
     zarr_format: Option<String>,
     /// The action if the node exists. Only Zarr nodes are ever replaced.
-    #[arg(long, value_enum, default_value_t = IfExists::Fail)]
+    #[arg(long, value_enum, default_value_t = IfExists::Fail, hide_short_help = true)]
     if_exists: IfExists,
 }
 

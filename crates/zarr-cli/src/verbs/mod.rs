@@ -13,6 +13,7 @@ mod diff;
 mod doctor;
 mod du;
 mod explain;
+pub(crate) mod help;
 mod info;
 mod ls;
 mod man;
@@ -54,6 +55,7 @@ pub(crate) enum Verb {
     Explain(explain::Args),
     Diff(diff::Args),
     Stats(stats::Args),
+    #[command(visible_alias = "cp")]
     Copy(copy::Args),
     Sync(sync::Args),
     Pyramid(pyramid::Args),
@@ -78,6 +80,7 @@ pub(crate) enum Verb {
     Checksum(checksum::Args),
     Completions(completions::Args),
     Man(man::Args),
+    Help(help::Args),
 }
 
 impl Verb {
@@ -138,6 +141,7 @@ impl Verb {
             Self::Doctor(args) => doctor::run(args, stores),
             Self::Completions(args) => completions::run(args),
             Self::Man(args) => man::run(args),
+            Self::Help(args) => help::run(args),
         }
     }
 }

@@ -51,6 +51,72 @@ fn a_mistake_is_answered_with_what_helps() {
     zarr_in(folder.path(), ["attrs"]).exits(2);
 }
 
+/// Mistakes that users made with stores of the weather: what was typed, the exit code, and what helps in the answer.
+const MISTAKES: &[(&str, i32, &str)] = &[
+    // Words and options of other tools.
+    ("plot w.zarr", 2, "zarr view STORE, or zarr info STORE"),
+    ("rename a b", 2, "zarr mv STORE/PATH STORE/NEW"),
+    ("rechunk w.zarr x.zarr", 2, "zarr copy SRC DST --chunks"),
+    ("describe w.zarr", 2, "zarr stats STORE/PATH"),
+    ("infos w.zarr", 2, "a similar subcommand exists: 'info'"),
+    ("tree -d 1 w.zarr", 2, "`tree` has no option -d: -L N shows N levels"),
+    ("du -s w.zarr", 2, "`du` has no option -s: -d 0 shows the sum only"),
+    ("ls -a w.zarr", 2, "`ls` has no option -a: all children are listed"),
+    ("copy -r w.zarr x.zarr", 2, "everything in a group is copied"),
+    ("info w.zarr t2m", 2, "a node is named behind its store: `zarr info w.zarr/t2m`"),
+    ("cat w.zarr/t2m 0 0 0", 2, "elements are selected with -s: `zarr cat w.zarr/t2m -s 0,0,0`"),
+    ("validate w.zarr ./other.zarr", 2, "`validate` takes one store"),
+    // Places.
+    ("info none.zarr", 3, "there is no directory \"none.zarr\""),
+    ("info w.zarr/T2M", 3, "did you mean \"t2m\"?"),
+    ("info s3:/bucket/x", 3, "did you mean \"s3://bucket/x\"?"),
+    ("info htpp://example.org/x.zarr", 6, "unknown scheme \"htpp\", the known ones are"),
+    ("cat w.zarr", 3, "there is a group, not an array; it holds \"flag\", \"lat\""),
+    ("rm w.zarr", 2, "add -r"),
+    ("rm w.zarr/nope", 3, "there is no node \"nope\""),
+    ("mv w.zarr/t2m w.zarr/lat", 2, "there is a node already at \"/lat\""),
+    ("copy w.zarr w.zarr/x", 2, "cannot hold a copy of itself"),
+    ("copy w.zarr x.nc", 2, "this command writes Zarr only"),
+    // Selections.
+    ("cat w.zarr/t2m -s Time=2020-01-01", 3, "the dimensions are lat, station, time"),
+    ("cat w.zarr/t2m -s lat=48N", 2, "the label \"48N\" is not a number"),
+    ("cat w.zarr/t2m -s time=last", 2, "\"last\" is not a time"),
+    ("cat w.zarr/t2m -s time=01/02/2020", 2, "a time begins with its date, as in 2020-01-31T06:00"),
+    ("cat w.zarr/t2m -s lat=48", 3, "its neighbours are 50.5 and 40"),
+    ("cat w.zarr/t2m -o a.jpg", 2, "no extension of a known format"),
+    ("stats --by tme w.zarr/t2m", 2, "its dimensions are time, lat, station"),
+    // Shapes, types and codecs.
+    ("create c.zarr --dtype float33 --shape 10,10", 2, "did you mean \"float\"?"),
+    ("copy w.zarr x.zarr --chunks latt=5", 2, "no array has a dimension \"latt\""),
+    ("copy w.zarr/t2m x.zarr --codecs zst:3", 2, "\"zst\" has no short form"),
+    (
+        "append w.zarr/t2m --along x w.zarr/t2m",
+        2,
+        "there is no dimension \"x\"; its dimensions are time, lat, station",
+    ),
+    (
+        "validate --conventions cf-1.8 w.zarr",
+        2,
+        "[possible values: auto, none, xarray, cf, nz, geozarr, ome]",
+    ),
+    ("migrate w.zarr", 2, "`zarr migrate v3 w.zarr`"),
+    ("copy w.zarr x.zarr --include none", 2, "--include: no node matches"),
+];
+
+#[test]
+fn mistakes_have_their_exit_code_and_an_answer_that_helps() {
+    let folder = Folder::new();
+    crate::weather::weather(&folder);
+    let before = folder.contents("w.zarr");
+    for (command, exit, part) in MISTAKES {
+        let done = zarr_in(folder.path(), command.split(' ')).exits(*exit);
+        assert!(done.err.contains(part), "{command}: {}", done.err);
+        assert!(done.out.is_empty(), "{command}");
+    }
+    assert_eq!(folder.contents("w.zarr"), before);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
 /// The file system of the kernel holds no new directories.
 #[test]
 fn a_directory_that_cannot_be_written_is_named() {

@@ -96,9 +96,98 @@ fn help_and_version_succeed_and_help_has_examples() {
             "{verb}"
         );
     }
-    assert!(zarr(["--help"]).ok().text().contains("Exit codes:"));
+    assert!(zarr(["help", "exit"]).ok().text().contains("Exit codes:"));
     assert!(zarr(["--version"]).ok().text().starts_with("zarr 0."));
     assert!(zarr(["--version"]).ok().text().contains("(Rust, https://"));
+}
+
+#[test]
+fn the_help_fits_on_a_screen_and_names_all_verbs() {
+    let help = zarr(["--help"]).ok().text().to_owned();
+    assert_eq!(zarr(["-h"]).ok().text(), help);
+    assert_eq!(zarr(["help"]).ok().text(), help);
+    assert!(help.lines().count() <= 48 && help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    for verb in [
+        "info",
+        "ls",
+        "tree",
+        "cat",
+        "stats",
+        "view",
+        "serve",
+        "copy",
+        "sync",
+        "diff",
+        "pyramid",
+        "create",
+        "append",
+        "write",
+        "set",
+        "resize",
+        "mv",
+        "rm",
+        "consolidate",
+        "migrate",
+        "validate",
+        "doctor",
+        "du",
+        "chunks",
+        "explain",
+        "checksum",
+        "completions",
+        "man",
+        "attrs",
+    ] {
+        assert!(help.split(|c: char| !c.is_alphanumeric()).any(|word| word == verb), "{verb}");
+    }
+    // The words of other tools, and the verbs themselves, of which `zarr help VERB` is the long help.
+    let (help, long) = (zarr(["help", "copy"]).ok(), zarr(["copy", "--help"]).ok());
+    let options = help.text().split("\nExamples:").next().unwrap();
+    assert!(long.text().starts_with(options) && options.contains("--max-memory"), "{options}");
+    for (topic, part) in
+        [("stores", "--endpoint <URL>"), ("select", "lat=~48.2"), ("exit", "5   corrupt data")]
+    {
+        assert!(zarr(["help", topic]).ok().text().contains(part), "{topic}");
+    }
+    zarr(["help", "nothing"]).fails(2, &["neither a verb nor a topic \"nothing\""]);
+}
+
+#[test]
+fn short_help_has_few_options() {
+    const MOST: usize = 12;
+    for verb in [
+        "info",
+        "ls",
+        "tree",
+        "cat",
+        "stats",
+        "view",
+        "serve",
+        "copy",
+        "cp",
+        "sync",
+        "diff",
+        "create",
+        "append",
+        "write",
+        "set",
+        "resize",
+        "mv",
+        "rm",
+        "consolidate",
+        "migrate",
+        "validate",
+        "doctor",
+        "du",
+        "chunks",
+        "explain",
+        "checksum",
+    ] {
+        let help = zarr([verb, "-h"]).ok().text().to_owned();
+        let options = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        let options = options.filter(|line| !line.starts_with("-h,")).count();
+        assert!(options <= MOST, "{verb} has {options}:\n{help}");
+    }
 }
 
 #[test]
