@@ -6,6 +6,7 @@
 mod from;
 mod holders;
 mod labels;
+mod marker;
 mod pair;
 mod parts;
 
@@ -23,14 +24,16 @@ use crate::part::Part;
 pub use from::{FromOptions, Overlap, Taken};
 use holders::{Holders, Stale};
 use labels::{check_labels, labels_of};
+pub use marker::InterruptedAppend;
 use parts::Parts;
 
 /// Whether other writers append to a dataset at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Append {
-    /// This writer appends alone. Nothing is reserved, so an interrupted append leaves the dataset as it was. An append
-    /// that has ended since this dataset was opened is an error, and nothing is written.
+    /// This writer appends alone. Nothing is reserved, so an interrupted append leaves the dataset as it was, unless its
+    /// process dies while it stores the new lengths. An append that has ended since this dataset was opened is an error, and
+    /// nothing is written; so is an [`InterruptedAppend`] that is neither finished nor undone.
     #[default]
     Alone,
     /// Other threads and processes may append along the same dimension, with `Shared` as well. Each reserves its own
@@ -112,8 +115,9 @@ impl Dataset {
         }
         let attributes = parts.attributes.clone();
         let mut holders = Holders::above(&self.shared.group)?;
-        if how.is_shared() {
-            holders.find().await?;
+        match how.is_shared() {
+            true => holders.find().await?,
+            false => marker::check_none(&self.shared.group).await?,
         }
         parts.append(how, &holders).await?;
         self.reopen(attributes).await
@@ -157,7 +161,8 @@ impl Parts {
         self.publish(longer, range, how, holders).await
     }
 
-    /// Stores the new shapes, and then the consolidated metadata. After an error the old shapes are stored again.
+    /// Stores the new shapes, and then the consolidated metadata. After an error the old shapes are stored again. If the
+    /// append is marked, a marker names both while not all are stored.
     async fn publish(
         &self,
         longer: Vec<Array>,
@@ -165,6 +170,26 @@ impl Parts {
         how: Append,
         holders: &Holders,
     ) -> XarrayResult<()> {
+        if !self.is_marked {
+            return self.store(longer, range, how, holders).await.map_err(|failed| failed.error);
+        }
+        let all: Vec<&Part> = self.grown.iter().chain([&self.leader]).collect();
+        marker::put(&self.group, &self.dimension, [range.start, range.end], &all).await?;
+        let stored = self.store(longer, range, how, holders).await;
+        if stored.as_ref().map_or_else(|failed| failed.is_undone, |()| true) {
+            // A marker that stays is found to have nothing to do.
+            let _ = marker::remove(&self.group).await;
+        }
+        stored.map_err(|failed| failed.error)
+    }
+
+    async fn store(
+        &self,
+        longer: Vec<Array>,
+        range: &Range<u64>,
+        how: Append,
+        holders: &Holders,
+    ) -> Result<(), Failed> {
         self.store_shapes(longer, range, how).await?;
         let all: Vec<&Part> = self.grown.iter().chain([&self.leader]).collect();
         match holders.lengthen(&all, range.end).await {
@@ -175,7 +200,8 @@ impl Parts {
                 Err(self.undo(done, range, error).await)
             }
             Err(Stale { error, .. }) => {
-                Err(error.within("the arrays are longer, but consolidated metadata is stale"))
+                let error = error.within("the arrays are longer, but consolidated metadata is stale");
+                Err(Failed { error, is_undone: false })
             }
         }
     }
@@ -197,7 +223,7 @@ impl Parts {
         mut longer: Vec<Array>,
         range: &Range<u64>,
         how: Append,
-    ) -> XarrayResult<()> {
+    ) -> Result<(), Failed> {
         let leader = longer.pop();
         let stores = longer.into_iter().zip(&self.grown).map(|(mut longer, part)| async move {
             (part, longer.store_shape(&part.shape(range.start)).await)
@@ -216,7 +242,9 @@ impl Parts {
     }
 
     /// Stores the old shapes again after an error, which is returned. If that fails, the error names the arrays.
-    async fn undo(&self, done: Vec<&Part>, range: &Range<u64>, error: XarrayError) -> XarrayError {
+    async fn undo(&self, done: Vec<&Part>, range: &Range<u64>, error: XarrayError) -> Failed {
+        // A put that may have been applied leaves its array longer.
+        let is_uncertain = error.hierarchy_error().is_some_and(|e| e.kind() == ArrayErrorKind::Uncertain);
         let mut left = Vec::new();
         for part in done {
             let undone = async { part.at(range.start)?.store_shape(&part.shape(range.end)).await };
@@ -224,13 +252,23 @@ impl Parts {
                 left.push(part.name.as_str());
             }
         }
-        match left.is_empty() {
+        let is_undone = left.is_empty() && !is_uncertain;
+        let error = match left.is_empty() {
             true => error,
             false => {
                 error.within(&format!("the new shape is stored for {}, but not for all", left.join(", ")))
             }
-        }
+        };
+        Failed { error, is_undone }
     }
+}
+
+/// New shapes that could not be stored.
+#[derive(Debug)]
+struct Failed {
+    error: XarrayError,
+    /// Whether all arrays have the old shape for certain.
+    is_undone: bool,
 }
 
 /// The error for another writer that has changed the dataset.

@@ -56,7 +56,7 @@ mod variable;
 mod view;
 mod writers;
 
-pub use append::{Append, FromOptions, Overlap, Taken};
+pub use append::{Append, FromOptions, InterruptedAppend, Overlap, Taken};
 pub use calendar::{Calendar, Date};
 pub use conventions::{CoordinateNames, DecodeOptions, Decoding, FillIsMissing, SpanDecoding, VariablePlan};
 pub use dataset::Dataset;

@@ -13,7 +13,10 @@ use zarr_hierarchy::{GroupOptions, UseConsolidated};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 use zarr_xarray::blocking::Dataset;
-use zarr_xarray::{Append, Calendar, Encoding, NewDataset, NewVariable, NumberType, TimeUnit, Times};
+use zarr_xarray::{
+    Append, Calendar, Encoding, FromOptions, InterruptedAppend, NewDataset, NewVariable, NumberType,
+    TimeUnit, Times,
+};
 
 const DAY: i64 = 86_400;
 
@@ -110,6 +113,85 @@ fn a_dead_writer_stops_no_reader_and_after_a_release_no_writer() {
         }
     }
     assert!(stopped > 3 && went_on > 3, "{stopped} {went_on}");
+}
+
+/// Polls an append of a lone writer until a call of the store hangs, and drops it.
+fn die_alone(storage: &Storage, layer: &Faulty) -> bool {
+    let dataset = async {
+        let group = zarr_xarray::Group::open(storage.clone(), "/", &standard()).await.unwrap();
+        let mut dataset = zarr_xarray::Dataset::open(group).await.unwrap();
+        let more = Storage::from(MemoryStore::new());
+        let more = zarr_xarray::Dataset::create(more, "/", days(3, 5), &standard()).await.unwrap();
+        dataset.append_from("time", &more, &FromOptions::new(), &|_| ()).await.unwrap();
+    };
+    let mut dataset = pin!(dataset);
+    let mut late = 0;
+    while late < 20 {
+        if let Poll::Ready(()) = dataset.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        late += layer.faults();
+    }
+    true
+}
+
+/// A lone writer that dies at any write leaves the dataset as it was, or a marker by which the append is finished or
+/// undone, also where the arrays have different lengths.
+#[test]
+fn a_dead_lone_writer_leaves_a_marker_by_which_its_append_is_finished_or_undone() {
+    let (mut torn, mut whole) = (0, 0);
+    for (fault, finishes) in [
+        (Fault::HangBefore, true),
+        (Fault::HangBefore, false),
+        (Fault::HangAfter, true),
+        (Fault::HangAfter, false),
+    ] {
+        for number in 1.. {
+            let storage = Storage::from(MemoryStore::new());
+            create(&storage);
+            let network = Network::default().round_trip(Duration::ZERO);
+            let mut writes = 0;
+            let (faulty, layer) = Faulty::over(&Simulated::over(&storage, network).0, move |_, op| {
+                writes += u32::from(matches!(op, Op::Put(_) | Op::Delete(_)));
+                (writes == number && matches!(op, Op::Put(_) | Op::Delete(_))).then_some(fault)
+            });
+            let is_dead = die_alone(&faulty, &layer);
+            // Readers of consolidated metadata see all or nothing.
+            let seen = found(&open(&storage));
+            assert!(seen == [0, 1, 2] || seen == [0, 1, 2, 3, 4], "{fault:?}, write {number}: {seen:?}");
+            let group = Group::open(storage.clone(), "/", &standard()).unwrap().into_async();
+            let left = block_on(InterruptedAppend::find(&group)).unwrap();
+            let wanted: &[i64] = match &left {
+                None => &seen,
+                Some(append) => {
+                    torn += 1;
+                    assert_eq!((append.dimension(), append.from(), append.to()), ("time", 3, 5));
+                    assert_eq!(append.arrays().collect::<Vec<_>>(), ["t", "time"]);
+                    // Nothing is appended before.
+                    let error = open(&storage).append("time", days(7, 8)).unwrap_err();
+                    assert!(format!("{error:#}").contains("was interrupted"), "{error:#}");
+                    if finishes { &[0, 1, 2, 3, 4] } else { &[0, 1, 2] }
+                }
+            };
+            whole += u32::from(left.is_none());
+            match left {
+                Some(append) if finishes => block_on(append.finish()).unwrap(),
+                Some(append) => block_on(append.undo()).unwrap(),
+                None => {}
+            }
+            assert_eq!(found(&open(&storage)), wanted, "{fault:?}, write {number}");
+            assert_eq!(found(&from_documents(&storage)), wanted, "{fault:?}, write {number}");
+            assert!(block_on(InterruptedAppend::find(&group)).unwrap().is_none());
+            let first = i64::try_from(wanted.len()).unwrap();
+            open(&storage).append("time", days(first, first + 1)).unwrap();
+            assert_eq!(found(&from_documents(&storage)), (0..=first).collect::<Vec<_>>());
+            if !is_dead {
+                break;
+            }
+        }
+    }
+    assert!(torn > 8 && whole > 8, "{torn} {whole}");
 }
 
 #[test]

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use zarr_array::{Array, ArrayErrorKind, ConsolidatedPolicy};
+use zarr_hierarchy::Group;
 
 use super::Append;
 use super::holders::Holders;
 use super::labels::{not_after, not_last};
+use super::marker;
 use super::pair::{Pair, signed};
 use super::parts::{Parts, check_whole, is_missing, is_new};
 use crate::dataset::Dataset;
@@ -131,7 +133,8 @@ impl Dataset {
     ///
     /// All chunks are written first, beyond the stored shapes, then the shapes, that of the index last, and then the
     /// consolidated metadata. So readers see the old dataset or the longer one. After an error the old shapes are stored
-    /// again, and chunks beyond them are erased. Only one writer may append at a time.
+    /// again, and chunks beyond them are erased. A writer that dies while it stores the shapes leaves a marker, by which
+    /// [`InterruptedAppend`](crate::InterruptedAppend) finishes or undoes the append. Only one writer may append at a time.
     ///
     /// `told` is called with the number of bytes after each piece.
     ///
@@ -169,7 +172,8 @@ impl Dataset {
         if from == end {
             return Ok(taken);
         }
-        let mut parts = Parts::of(&pairs, dimension, start..end)?;
+        marker::check_none(&self.shared.group).await?;
+        let mut parts = Parts::of(&self.shared.group, &pairs, dimension, start..end)?;
         let holders = Holders::above(&self.shared.group)?;
         let range = parts.range(Append::Alone).await?;
         let written = parts.take_over(&pairs, from..end, skipped, options.bytes, told).await;
@@ -181,8 +185,9 @@ impl Dataset {
             Err(error) => Err(error),
         };
         if let Err(error) = published {
-            // Chunks beyond the shape may be those of another writer.
-            if error.hierarchy_error().is_none_or(|error| error.kind() != ArrayErrorKind::Conflict) {
+            // Chunks beyond the shape may be those of another writer, or of an append that is to be finished.
+            let keeps = [ArrayErrorKind::Conflict, ArrayErrorKind::Uncertain];
+            if error.hierarchy_error().is_none_or(|error| !keeps.contains(&error.kind())) {
                 parts.erase_beyond().await;
             }
             return Err(error);
@@ -392,7 +397,7 @@ impl Dataset {
 
 impl Parts {
     /// Returns parts whose elements are written otherwise.
-    fn of(pairs: &[Pair], dimension: &str, range: Range<u64>) -> XarrayResult<Self> {
+    fn of(group: &Group, pairs: &[Pair], dimension: &str, range: Range<u64>) -> XarrayResult<Self> {
         let (mut leader, mut grown) = (None, Vec::new());
         for pair in pairs {
             let name = pair.own.name.to_string();
@@ -408,7 +413,18 @@ impl Parts {
         let none = || XarrayError::invalid(format!("no variable has the dimension {dimension:?}"));
         let leader = leader.ok_or_else(none)?;
         let (start, length) = (range.start, range.end.saturating_sub(range.start));
-        Ok(Self { start, length, leader, grown, whole: Vec::new(), attributes: None })
+        let (group, dimension) = (group.clone(), dimension.to_owned());
+        Ok(Self {
+            group,
+            dimension,
+            is_marked: true,
+            start,
+            length,
+            leader,
+            grown,
+            whole: Vec::new(),
+            attributes: None,
+        })
     }
 
     /// Writes the new elements of all variables to `range`, without the first `skipped` ones. Returns handles with the

@@ -1,5 +1,6 @@
 //! The parts of an append, one for each variable: checked and encoded.
 
+use zarr_hierarchy::Group;
 use zarr_meta::json::Object;
 
 use crate::add::attributes;
@@ -13,6 +14,11 @@ use crate::shared::repeated;
 /// An append, ready to be written.
 #[derive(Debug)]
 pub(super) struct Parts {
+    pub(super) group: Group,
+    /// The dimension that grows.
+    pub(super) dimension: String,
+    /// Whether a marker is there while shapes are stored.
+    pub(super) is_marked: bool,
     /// The present length of the dimension.
     pub(super) start: u64,
     /// The number of positions that are appended.
@@ -58,7 +64,8 @@ impl Parts {
         start
             .checked_add(length)
             .ok_or_else(|| XarrayError::out_of_range("the dimension would be too long"))?;
-        Ok(Self { start, length, leader, grown, whole, attributes })
+        let (group, dimension) = (dataset.shared.group.clone(), dimension.to_owned());
+        Ok(Self { group, dimension, is_marked: false, start, length, leader, grown, whole, attributes })
     }
 }
 
