@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use zarr_array::meta::Format;
+use zarr_array::meta::{Format, is_document};
 use zarr_array::traits::lock::unpoisoned;
 use zarr_array::traits::store::{Drive, Listed as Object};
 use zarr_array::traits::{Key, Prefix, StoreResult};
@@ -58,7 +58,7 @@ pub(crate) fn measure(target: &Target, nodes: &[&Listed]) -> Result<Vec<Usage>, 
     list(&target.storage, &target.prefix()?, &owners, &progress).map_err(|e| target.fail(e))
 }
 
-/// Like [`measure`], if one page of a listing has all objects, or a few pages of a local store.
+/// Like [`measure`] without documents, if one page of a listing has all objects, or a few pages of a local store.
 pub(crate) fn measure_quickly(target: &Target, nodes: &[&Listed]) -> Option<Vec<Usage>> {
     if !target.lists() {
         return None;
@@ -68,7 +68,11 @@ pub(crate) fn measure_quickly(target: &Target, nodes: &[&Listed]) -> Option<Vec<
     let owners = Owners::new(&owners);
     let mut sums = vec![Usage::default(); nodes.len()];
     let span = Span { after: None, until: None, pages: if is_local { FIRST_PAGES } else { 1 } };
-    let mut add = |object: Object| owners.add(&target.storage, &object, &mut sums);
+    // Of nodes that are not among these, too, documents are not counted.
+    let mut add = |object: Object| match is_document(object.key.name()) {
+        true => Ok(()),
+        false => owners.add(&target.storage, &object, &mut sums),
+    };
     let rest = span.list(&target.storage, &target.prefix().ok()?, &Progress::new(0, true), &mut add);
     rest.ok()?.is_none().then_some(sums)
 }

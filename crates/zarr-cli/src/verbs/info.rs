@@ -5,6 +5,7 @@ mod array;
 mod dataset;
 mod fold;
 mod group;
+mod image;
 mod repository;
 
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ use repository::{Opened, RepositoryInfo};
 
 /// Describe an array or a group. `zarr STORE` does the same.
 ///
-/// A group is shown as what it is: a dataset, AnnData, or a group with its children, of which long runs that are alike
+/// A group is shown as what it is: a dataset, an image, a plate, AnnData, or a group with its children, of which long runs that are alike
 /// take one line. Of a store that cannot list, the children are those that the documents name.
 ///
 /// A node with an unknown codec or data type is described as well; only its elements cannot be read. Stored chunks are

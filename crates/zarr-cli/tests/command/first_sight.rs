@@ -186,6 +186,97 @@ fn anndata_is_shown_as_tables_and_matrices() {
     assert_eq!((&json["kind"], &json["node_type"]), (&json!("anndata"), &json!("group")));
 }
 
+/// Returns the attributes of an image of two channels in three levels.
+fn image(name: &str, unit: Option<&str>) -> Value {
+    let axis = |name: &str, kind: &str| {
+        let mut axis = json!({ "name": name, "type": kind });
+        if let Some(unit) = unit.filter(|_| kind == "space") {
+            axis["unit"] = json!(unit);
+        }
+        axis
+    };
+    let level = |path: &str, scale: f64| {
+        let transform = json!({ "type": "scale", "scale": [1.0, scale, scale] });
+        json!({ "path": path, "coordinateTransformations": [transform] })
+    };
+    json!({ "ome": {
+        "version": "0.5",
+        "multiscales": [{
+            "name": name,
+            "axes": [axis("c", "channel"), axis("y", "space"), axis("x", "space")],
+            "datasets": [level("s0", 0.5), level("s1", 1.0), level("s2", 2.0)],
+        }],
+        "omero": { "channels": [
+            { "label": "DAPI", "color": "0000FF", "window": { "start": 0, "end": 9, "min": 0, "max": 9 }, "active": true },
+            { "label": "GFP", "color": "00FF00", "window": { "start": 0, "end": 9, "min": 0, "max": 9 }, "active": true },
+        ] },
+    } })
+}
+
+/// Makes an image with its levels.
+fn levels(folder: &Folder, path: &str, attributes: &Value, data_type: &str) {
+    folder.node(path, &group(attributes));
+    for (level, side) in [("s0", 40), ("s1", 20), ("s2", 10)] {
+        let document = array(&[2, side, side + 5], data_type, &[1, side, side], &json!(0), &base()["codecs"]);
+        let names = json!({ "dimension_names": ["c", "y", "x"] });
+        folder.node(&format!("{path}/{level}"), &with(document, &names));
+    }
+}
+
+#[test]
+fn an_image_shows_axes_channels_levels_and_labels() {
+    let folder = Folder::new();
+    levels(&folder, "image.zarr", &image("cells", Some("micrometer")), "uint16");
+    folder.node("image.zarr/labels", &group(&json!({ "ome": { "version": "0.5", "labels": ["nuclei"] } })));
+    levels(&folder, "image.zarr/labels/nuclei", &image("nuclei", None), "uint32");
+    let text = look(&folder, "image.zarr");
+    let wanted = "\
+image       image.zarr \"cells\", OME-Zarr 0.5, Zarr 3, 0 bytes stored
+axes        c 2 (DAPI #0000FF, GFP #00FF00), y 40, x 45; uint16; pixel 0.5 × 0.5 micrometer
+levels      s0 2×40×45   s1 ÷2   s2 2×10×15
+labels      nuclei (uint32, 3 levels)
+";
+    assert_eq!(text, wanted);
+    let label = look(&folder, "image.zarr/labels/nuclei");
+    assert!(label.contains("\nnote        no unit on y, x: sizes are in pixels\n"), "{label}");
+    let json = zarr(args!["info", "--json", folder.join("image.zarr")]).ok().json();
+    assert_eq!((&json["kind"], &json["labels"]), (&json!("image"), &json!(["nuclei"])));
+    assert_eq!(json["levels"][1], json!({ "path": "s1", "shape": [2, 20, 25], "scale": [1.0, 1.0, 1.0] }));
+    // A document that does not fit hides nothing else.
+    fs::remove_dir_all(folder.join("image.zarr/s1")).unwrap();
+    let text = look(&folder, "image.zarr");
+    assert!(text.contains("\nno image    ") && text.contains("s1"), "{text}");
+}
+
+#[test]
+fn a_plate_is_drawn_with_its_wells() {
+    let folder = Folder::new();
+    let plate = json!({ "ome": { "version": "0.5", "plate": {
+        "rows": [{ "name": "A" }, { "name": "B" }],
+        "columns": [{ "name": "1" }, { "name": "2" }, { "name": "3" }],
+        "wells": [
+            { "path": "A/1", "rowIndex": 0, "columnIndex": 0 }, { "path": "B/3", "rowIndex": 1, "columnIndex": 2 },
+        ],
+    } } });
+    folder.node("plate.zarr", &group(&plate));
+    folder.group("plate.zarr/A");
+    let well =
+        json!({ "ome": { "version": "0.5", "well": { "images": [{ "path": "0" }, { "path": "1" }] } } });
+    folder.node("plate.zarr/A/1", &group(&well));
+    levels(&folder, "plate.zarr/A/1/0", &image("field", None), "uint16");
+    let text = look(&folder, "plate.zarr");
+    let wanted = "\
+plate       plate.zarr, OME-Zarr 0.5: 2 rows × 3 columns, 2 of 6 wells, 2 fields in A/1, 0 bytes stored
+               1  2  3
+            A  ●  ·  ·
+            B  ·  ·  ●
+images      c 2 (DAPI #0000FF, GFP #00FF00), y 40, x 45; uint16; pixel 0.5 × 0.5, no unit, 3 levels, as in the first field
+";
+    assert_eq!(text, wanted);
+    let json = zarr(args!["info", "--json", folder.join("plate.zarr")]).ok().json();
+    assert_eq!((&json["kind"], &json["wells"]), (&json!("plate"), &json!(["A/1", "B/3"])));
+}
+
 #[test]
 fn tables_of_anndata_are_printed_with_their_columns_in_order() {
     let folder = Folder::new();

@@ -9,6 +9,7 @@ use zarr_array::meta::json::{Object, Value};
 use super::anndata::AnnData;
 use super::dataset::DatasetInfo;
 use super::fold::Folded;
+use super::image::{ImageInfo, PlateInfo};
 use super::{Args, diagnostics, named, row, tolerated};
 use crate::args::target::{Children as Origin, Target};
 use crate::exit::{Failure, line};
@@ -36,6 +37,8 @@ pub(super) struct GroupInfo {
     /// The group as a dataset, if it has arrays with named dimensions, or the reason why it is not a dataset.
     dataset: Result<Option<DatasetInfo>, String>,
     anndata: Option<AnnData>,
+    image: Option<ImageInfo>,
+    plate: Option<PlateInfo>,
     has_attributes: bool,
 }
 
@@ -129,6 +132,8 @@ impl GroupInfo {
             consolidated: None,
             dataset: Ok(None),
             anndata: None,
+            image: None,
+            plate: None,
             has_attributes: !args.no_attrs,
         };
         let Some((group, origin)) = target.find_group(Source::default())? else { return Ok(info) };
@@ -148,8 +153,11 @@ impl GroupInfo {
             }
         };
         info.anndata = AnnData::of(target, source, &info.meta.attributes(), !args.no_values)?;
+        info.plate = PlateInfo::of(&group);
+        info.image = if info.plate.is_none() { ImageInfo::of(&group) } else { None };
+        let is_other = info.anndata.is_some() || info.plate.is_some() || info.image.is_some();
         info.dataset = match source.is_documents() && target.lists() {
-            _ if info.anndata.is_some() => Ok(None),
+            _ if is_other => Ok(None),
             _ if children.more > 0 => Err(format!("the group has more than {MOST} children")),
             true => DatasetInfo::of(&target.group(source)?, !args.no_values),
             false => DatasetInfo::of(&group, !args.no_values),
@@ -165,6 +173,8 @@ impl GroupInfo {
     fn kind(&self) -> &'static str {
         match &self.dataset {
             _ if self.anndata.is_some() => "anndata",
+            _ if self.plate.is_some() => "plate",
+            _ if self.image.is_some() => "image",
             Ok(Some(_)) => "dataset",
             _ => "group",
         }
@@ -200,6 +210,12 @@ impl GroupInfo {
             Ok(None) => {}
             Err(reason) => info.set("no_dataset_because", reason),
         }
+        if let Some(image) = &self.image {
+            image.to_json(&mut info);
+        }
+        if let Some(plate) = &self.plate {
+            plate.to_json(&mut info);
+        }
         if self.has_attributes {
             info.set("attributes", self.meta.attributes());
         }
@@ -212,8 +228,11 @@ impl GroupInfo {
         let stale = self.consolidated.iter().filter_map(Consolidated::stale);
         let stale: String = stale.map(|text| row("consolidated", &text)).collect();
         let (dataset, anndata) = (&self.dataset, &self.anndata);
+        let image = self.image.as_ref().map(ImageInfo::page);
+        let image = image.or_else(|| self.plate.as_ref().map(PlateInfo::page));
         let body = match (dataset, anndata, &self.children) {
             (_, Some(anndata), _) => anndata.page(),
+            _ if image.is_some() => image.unwrap_or_default(),
             (Ok(Some(dataset)), _, Some(children)) => {
                 let groups = children.first.iter().filter(|child| child.kind == "group");
                 let groups: Vec<&str> = groups.map(|child| child.below(&target.path)).collect();
@@ -230,7 +249,11 @@ impl GroupInfo {
                 reason + &children.folded.to_text("  ") + &next
             }
         };
-        let attributes = args.attributes(&self.meta.attributes());
+        // The lines above say what the attributes of an image do.
+        let attributes = match kind_says_attributes(self.kind()) && !args.attrs {
+            true => String::new(),
+            false => args.attributes(&self.meta.attributes()),
+        };
         head + &stale + &body + &attributes + &tolerated(&self.notes)
     }
 
@@ -240,6 +263,12 @@ impl GroupInfo {
         let mut parts = vec![format!("{}, Zarr {}", named(target), self.meta.format())];
         if let Some(anndata) = &self.anndata {
             parts[0] = format!("{}{}", named(target), anndata.head());
+        }
+        if let Some(image) = &self.image {
+            parts[0] = format!("{}{}, Zarr {}", named(target), image.head(), self.meta.format());
+        }
+        if let Some(plate) = &self.plate {
+            parts[0] = format!("{}{}", named(target), plate.head());
         }
         if let Some(children) = &self.children {
             let counts = children.folded.counts();
@@ -251,7 +280,7 @@ impl GroupInfo {
             if let Some(stored) = children.stored().filter(|_| kind != "group") {
                 let of = match children.uncompressed() {
                     0 => String::new(),
-                    _ if kind == "anndata" => String::new(),
+                    _ if kind != "dataset" => String::new(),
                     all => format!(" of {}", bytes(all)),
                 };
                 parts.push(format!("{} stored{of}", bytes(stored)));
@@ -264,6 +293,11 @@ impl GroupInfo {
         }
         row(kind, &line(&parts.join(", ")))
     }
+}
+
+/// Whether the lines about a kind of group say what its attributes do.
+fn kind_says_attributes(kind: &str) -> bool {
+    ["image", "plate", "anndata"].contains(&kind)
 }
 
 impl Consolidated {
