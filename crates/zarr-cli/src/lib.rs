@@ -31,6 +31,7 @@ mod sparse;
 mod stored;
 mod taken;
 mod terminal;
+mod torn;
 mod trace;
 mod usage;
 mod verbs;

@@ -51,7 +51,7 @@ impl Pair {
     }
 }
 
-fn is_group(target: &Target) -> Result<bool, Failure> {
+pub(crate) fn is_group(target: &Target) -> Result<bool, Failure> {
     Ok(matches!(target.look()?.found, ChildState::Node(NodeMeta::Group(_))))
 }
 

@@ -20,6 +20,7 @@ use crate::out::stdout::print;
 use crate::out::table::product;
 use crate::pick::Pick;
 use crate::taken::{self, Pair};
+use crate::torn;
 
 /// Append elements to an array, or a dataset to a dataset, along one dimension.
 ///
@@ -98,6 +99,9 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             false => Err(Failure::usage("SRC or --from is needed")),
         };
     };
+    if taken::is_group(&target)? {
+        torn::finish(&target)?;
+    }
     match Pair::open(&target, source, stores)? {
         Pair::Arrays(array, from) => stored(args, &target, array, &from),
         Pair::Datasets(own, more) => dataset(args, &target, own, &more, source),

@@ -14,6 +14,7 @@ use crate::listed::{Listed, list};
 use crate::out::json;
 use crate::out::stdout::print;
 use crate::out::table::count;
+use crate::torn;
 use crate::usage::measure;
 use crate::visit::Source;
 use advice::Advice;
@@ -54,6 +55,7 @@ Codes:
   no-dimension-names        arrays of format 3 without names, which xarray does not open
   no-consolidated-metadata  a hierarchy whose readers open each node
   stale-consolidated-metadata
+  interrupted-append        an append whose writer died while it stored the new lengths
   stray-objects             objects that no reader sees";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
@@ -91,6 +93,18 @@ fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
         Err(_) if nodes == 1 => return Ok(Vec::new()),
         Err(e) => return Err(e),
     };
+    if let Some(append) = torn::find(&group).map_err(|e| target.fail(e))? {
+        return Ok(vec![Advice {
+            code: "interrupted-append",
+            path: target.path.clone(),
+            message: format!(
+                "an append was interrupted while lengths were stored, {}: the next append finishes it, and the command \
+                 undoes it",
+                torn::shown(&append)
+            ),
+            verb: Some("rm --unfinished STORE".to_owned()),
+        }]);
+    }
     let found = group.check_consolidated().map_err(|e| target.fail(e))?;
     let path = target.path.clone();
     let verb = Some("consolidate STORE".to_owned());

@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// Also erase the root of a store, and objects that belong to no node, or to no copy.
     #[arg(short = 'y', short_alias = 'f', long)]
     force: bool,
-    /// Erase an unfinished copy: everything that an interrupted `zarr copy` has left at a URL, or beside a path.
+    /// Erase an unfinished copy: everything that an interrupted `zarr copy` has left at a URL, or beside a path. Or undo an
+    /// append to a dataset that was interrupted while lengths were stored.
     #[arg(long)]
     unfinished: bool,
     /// Erase nothing; list what would be erased.

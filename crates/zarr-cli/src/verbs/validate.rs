@@ -27,6 +27,7 @@ use crate::out::json;
 use crate::out::progress::Progress;
 use crate::out::stdout::Stdout;
 use crate::out::table::{bytes, count};
+use crate::torn;
 use crate::visit::{NO_NODE, Source, Visit};
 use crate::walk::{odd_paths, walk};
 
@@ -300,6 +301,13 @@ fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
         Err(e) => return vec![Finding::of_found(&e, path)],
     };
     let mut found: Vec<Finding> = odd_paths(&group).cloned().map(Finding::from).collect();
+    match torn::find(&group) {
+        Ok(None) => {}
+        Ok(Some(append)) => {
+            found.push(Finding::of("interrupted-append", String::new(), torn::shown(&append)))
+        }
+        Err(e) => found.push(Finding::of("interrupted-append", String::new(), e.message().to_owned())),
+    }
     if !target.lists() {
         return found;
     }

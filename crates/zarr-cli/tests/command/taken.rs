@@ -1,9 +1,11 @@
 //! `zarr append DST SRC` and `zarr write DST SRC`: elements of a store are written into another one.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::args;
-use crate::harness::{Done, Folder, zarr_in};
+use crate::harness::{Done, Folder, zarr, zarr_in};
 use crate::weather::weather;
 
 fn run(folder: &Folder, line: &str) -> Done {
@@ -151,4 +153,48 @@ fn decoded_elements_are_written_as_the_variable_stores_them() {
     run(&folder, "write w.zarr/time -s 0 --decode --value 2020-01-01T00:30").fails(2, &["--value"]);
     run(&folder, "write w.zarr/flag -s 0 --decode --value missing").fails(2, &["is not true or false"]);
     run(&folder, "write w.zarr/time --decode --from row.csv").fails(6, &["whose elements are floats"]);
+}
+
+/// A process that is killed between two shapes leaves arrays of different lengths, and a marker.
+#[test]
+fn an_interrupted_append_is_named_and_undone_or_finished() {
+    let folder = Folder::new();
+    let path = weather(&folder);
+    for (name, part) in [("a.zarr", "time@:24"), ("b.zarr", "time@24:")] {
+        zarr(args!["copy", "-q", "-s", part, &path, folder.join(name)]).exits(0);
+    }
+    let store = folder.join("a.zarr");
+    let old = ["a.zarr/zarr.json", "a.zarr/time/zarr.json"]
+        .map(|file| (file, fs::read(folder.join(file)).unwrap()));
+    zarr(args!["append", &store, folder.join("b.zarr")]).ok();
+    let marker = json!({
+        "append_along": "time", "from": 24, "to": 48,
+        "arrays": [{ "name": "t2m", "axis": 0 }, { "name": "time", "axis": 0 }],
+    });
+    let interrupt = || {
+        old.iter().for_each(|(file, bytes)| folder.write(file, bytes));
+        folder.write("a.zarr/.zarr-append.json", marker.to_string());
+        let done = zarr(args!["validate", &store]).exits(1);
+        assert!(
+            done.text().contains("error interrupted-append: along \"time\", 24 → 48, of t2m, time"),
+            "{}",
+            done.text()
+        );
+        let done = zarr(args!["doctor", &store]).ok();
+        assert!(done.text().contains("interrupted-append"), "{}", done.text());
+    };
+    let hours = || zarr(args!["info", "--json", &store]).exits(0).json()["dims"]["time"].clone();
+    interrupt();
+    let undone = "undid an interrupted append along \"time\", 24 → 48, of t2m, time\n";
+    assert_eq!(zarr(args!["rm", "--unfinished", &store]).ok().text(), undone);
+    assert_eq!(hours(), 24);
+    zarr(args!["validate", &store]).ok();
+    zarr(args!["append", &store, folder.join("b.zarr")]).ok();
+    assert_eq!(hours(), 48);
+    let whole = folder.contents("a.zarr");
+    interrupt();
+    let done = zarr(args!["append", "--overlap", "skip", &store, folder.join("b.zarr")]).ok_with_notes();
+    done.says(&["an earlier append was interrupted", "is finished: along \"time\", 24 → 48"]);
+    assert_eq!(folder.contents("a.zarr"), whole);
+    zarr(args!["validate", &store]).ok();
 }

@@ -22,11 +22,16 @@ use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::doomed::{Doomed, check_others};
 use crate::exit::{Exit, Failure, Outcome};
+use crate::out::json;
 use crate::out::stdout::print;
 use crate::stored::may_be_chunk;
 use crate::verbs::copy;
+use crate::{taken, torn};
 
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
+    if let Some(undone) = undo(args, stores)? {
+        return Ok(undone);
+    }
     // Processes that share a copy to a directory put the marker into it.
     let is_shared = args.store.join(marker::NAME).is_file();
     if stores.url(&args.store).is_none() && !is_shared {
@@ -62,6 +67,21 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
         _ => format!("erased an unfinished copy of {source:?}\n"),
     })?;
     Ok(Exit::Ok)
+}
+
+/// Undoes an append that was interrupted in the group, if there is a group with one.
+fn undo(args: &Args, stores: &Stores) -> Result<Option<Exit>, Failure> {
+    let Ok(target) = Target::to_change(&args.store, stores) else { return Ok(None) };
+    if !taken::is_group(&target).unwrap_or(false) {
+        return Ok(None);
+    }
+    let Some(undone) = torn::undo(&target, args.dry_run)? else { return Ok(None) };
+    print(&match (args.json, args.dry_run) {
+        (true, _) => json::pretty(&json::document([("undone_append", undone.into())]).into()),
+        (_, true) => format!("an interrupted append would be undone: {undone}\n"),
+        _ => format!("undid an interrupted append {undone}\n"),
+    })?;
+    Ok(Some(Exit::Ok))
 }
 
 /// Erases what interrupted copies to a path have left beside it.

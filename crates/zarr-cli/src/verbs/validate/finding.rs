@@ -121,6 +121,12 @@ impl Finding {
                 "cannot be read",
                 "The store returned an error instead of the document or the list of children.",
             ),
+            "interrupted-append" => (
+                "interrupted append",
+                "A writer died while it stored the new lengths of the arrays, which may differ now, so programs may not \
+                 open the group. All elements are stored: the next `zarr append` finishes it, and `zarr rm --unfinished` \
+                 undoes it.",
+            ),
             "stale" => (
                 "stale consolidated metadata",
                 "Readers that trust the consolidated metadata do not see the node, or see old metadata. `zarr \
