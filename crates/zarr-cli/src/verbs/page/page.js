@@ -823,7 +823,7 @@ async function drawMaps(inside, listed, plane, turn) {
     box = drawPlane(canvas, plane, state, drawn);
     // For tests and for programs that read the page.
     Object.assign(canvas.dataset, { at: plane.at.join(), rows: plane.rows.name, columns: plane.columns.name, range: ["numbers", "image"].includes(plane.style) ? rangeOf(plane, state).join() : "" });
-    const others = plane.at.map((at, dim) => isFixed(dim) ? `${plane.names[dim]} ${labelText(plane.at_labels[dim]) ?? number(at)}` : null).filter(Boolean);
+    const others = plane.at.map((at, dim) => isFixed(dim) ? `${plane.names[dim]} ${labelText(plane.at_labels[dim], plane.at_units[dim]) ?? number(at)}` : null).filter(Boolean);
     canvas.setAttribute("aria-label", `Plane of ${listed.path}${others.length ? ` at ${others.join(", ")}` : ""}; the arrow keys choose an element`);
     const missing = plane.layers[0].values.missing / Math.max(1, plane.layers[0].values.count);
     const { rows, columns } = plane;
@@ -860,7 +860,7 @@ async function drawMaps(inside, listed, plane, turn) {
         problem.replaceChildren();
         figure.hidden = false;
         await draw();
-        for (const [dim, one] of moving) one.set(plane.at[dim], labelText(plane.at_labels[dim]));
+        for (const [dim, one] of moving) one.set(plane.at[dim], labelText(plane.at_labels[dim], plane.at_units[dim]));
       } catch (reason) {
         if (turn !== shown) return;
         figure.hidden = true;
@@ -968,12 +968,12 @@ async function drawMaps(inside, listed, plane, turn) {
       const { planes, first } = await ask("plane", { path: listed.path });
       if (planes.length > 1) {
         const dim = plane.names.findIndex((_, dim) => planes.some(one => one.at[dim] !== planes[0].at[dim]));
-        const one = slider(plane.names[dim], { length: planes.length, at: first, label: at => labelText(planes[at].at_labels[dim]) ?? `at ${number(planes[at].at[dim])}`, onInput: at => { asked.at = planes[at].at.slice(); update(); } });
+        const one = slider(plane.names[dim], { length: planes.length, at: first, label: at => labelText(planes[at].at_labels[dim], planes[at].at_units[dim]) ?? `at ${number(planes[at].at[dim])}`, onInput: at => { asked.at = planes[at].at.slice(); update(); } });
         sliders.append(one.place);
       }
     } else plane.lengths.forEach((length, dim) => {
       if (!isFixed(dim)) return;
-      const one = slider(plane.names[dim], { length, at: plane.at[dim], label: at => at === plane.at[dim] ? labelText(plane.at_labels[dim]) : null, onInput: at => { asked.at[dim] = at; update(); } });
+      const one = slider(plane.names[dim], { length, at: plane.at[dim], label: at => at === plane.at[dim] ? labelText(plane.at_labels[dim], plane.at_units[dim]) : null, onInput: at => { asked.at[dim] = at; update(); } });
       moving.set(dim, one);
       sliders.append(one.place);
     });

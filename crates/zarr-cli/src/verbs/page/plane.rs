@@ -162,16 +162,20 @@ fn picture(scene: &Scene, at: Vec<u64>, asked: &Asked, side: u64) -> Result<Obje
             layers.push(json::object([("values", pack(&numbers, asked.is_coarse).into())]));
         }
     }
-    let fixed = |(dim, at): (usize, &u64)| {
-        let is_free = [rows, columns].contains(&dim) || channels == Some(dim);
-        if is_free { Value::null() } else { label(&scene.axis(dim), *at) }
-    };
-    let labels: Value = at.iter().enumerate().map(fixed).collect();
+    let is_free = |dim: usize| [rows, columns].contains(&dim) || channels == Some(dim);
+    let others: Vec<Option<Axis>> =
+        (0..at.len()).map(|dim| (!is_free(dim)).then(|| scene.axis(dim))).collect();
+    let fixed =
+        |(axis, at): (&Option<Axis>, &u64)| axis.as_ref().map_or_else(Value::null, |axis| label(axis, *at));
+    let labels: Value = others.iter().zip(&at).map(fixed).collect();
+    let units: Value =
+        others.iter().map(|axis| axis.as_ref().and_then(|axis| axis.units.as_deref())).collect();
     for (name, value) in [
         ("style", style.into()),
         ("layers", layers.into_iter().collect()),
         ("at", at.into()),
         ("at_labels", labels),
+        ("at_units", units),
         ("rows", side_of(&axes[0], rows, &window[0], steps[0])),
         ("columns", side_of(&axes[1], columns, &window[1], steps[1])),
         ("cell", json::float(cell)),
