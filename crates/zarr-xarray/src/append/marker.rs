@@ -178,7 +178,8 @@ pub(super) async fn check_none(group: &Group) -> XarrayResult<()> {
     }
 }
 
-/// Puts the marker of an append from one length to another one.
+/// Puts the marker of an append from one length to another one. It and the chunks are on the disk when this returns, so that no
+/// power cut leaves shapes without them.
 pub(super) async fn put(
     group: &Group,
     dimension: &str,
@@ -198,6 +199,7 @@ pub(super) async fn put(
     marker.set("arrays", parts.iter().map(array).collect::<Value>());
     let text = marker.to_value().to_pretty();
     storage(group).put(&key(group)?, text.into_bytes()).await.map_err(zarr_array::ArrayError::from)?;
+    storage(group).sync().await.map_err(zarr_array::ArrayError::from)?;
     Ok(())
 }
 
