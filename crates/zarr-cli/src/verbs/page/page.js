@@ -242,9 +242,11 @@ function complete(listed) {
 
 function commandOf(listed, plane) {
   const store = byId("name").textContent + (listed.path === "/" ? "" : listed.path);
-  const quoted = /^[\w./:@%+=,-]+$/.test(store) ? store : `'${store.replaceAll("'", "'\\''")}'`;
+  // Names and labels of a store may hold anything, and the command is pasted into a shell.
+  const quote = text => /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  const quoted = quote(store);
   if (!plane) return `zarr info ${quoted}`;
-  if (listed.kind === "group") return `zarr cat -o image.png ${quoted}${plane.level ? ` --level ${plane.level}` : ""}`;
+  if (listed.kind === "group") return `zarr cat -o image.png ${quoted}${plane.level ? ` --level ${quote(plane.level)}` : ""}`;
   const picked = plane.at.map((at, dim) => {
     if ([plane.rows?.dimension, plane.columns?.dimension, plane.channels].includes(dim)) return null;
     const label = plane.at_labels?.[dim];
@@ -254,7 +256,7 @@ function commandOf(listed, plane) {
   });
   const isPlain = picked.includes(undefined);
   const part = isPlain ? plane.at.map((at, dim) => [plane.rows.dimension, plane.columns.dimension].includes(dim) ? ":" : at).join() : picked.filter(Boolean).join();
-  return `zarr cat --decode -f csv ${quoted}${part ? ` -s ${/^[\w.@=,:+-]+$/.test(part) ? part : `'${part}'`}` : ""}`;
+  return `zarr cat --decode -f csv ${quoted}${part ? ` -s ${quote(part)}` : ""}`;
 }
 
 // ---- Groups
