@@ -36,6 +36,8 @@ pub(crate) struct Target {
     pub(crate) storage: Storage,
     /// The documents of the node, if they were read while finding it.
     documents: Option<Documents>,
+    /// Whether no note says where the children come from.
+    is_quiet: bool,
 }
 
 /// Where the children of a group come from.
@@ -68,13 +70,13 @@ impl Target {
 
     /// Finds the node at a place whose store is open.
     pub(crate) fn find_in(place: Place, storage: Storage) -> Result<Self, Failure> {
-        Self { place, storage, documents: None }.read()
+        Self { place, storage, documents: None, is_quiet: false }.read()
     }
 
     /// Opens a place, whether or not a node is there.
     pub(crate) fn opened(place: Place, stores: &Stores) -> Result<Self, Failure> {
         let storage = place.open(stores)?;
-        Ok(Self { place, storage, documents: None })
+        Ok(Self { place, storage, documents: None, is_quiet: false })
     }
 
     fn found(given: &Path, mut place: Place, stores: &Stores) -> Result<Self, Failure> {
@@ -115,14 +117,14 @@ impl Target {
     /// Returns the root of a storage, for tests.
     #[cfg(test)]
     pub(crate) fn over(storage: Storage) -> Self {
-        Self { place: Place::unnamed(), storage, documents: None }
+        Self { place: Place::unnamed(), storage, documents: None, is_quiet: false }
     }
 
     /// Returns the node at another path of the store, whether or not it exists.
     pub(crate) fn at_path(&self, path: &str) -> Self {
         let mut place = self.place.clone();
         path.clone_into(&mut place.path);
-        Self { place, storage: self.storage.clone(), documents: None }
+        Self { place, storage: self.storage.clone(), documents: None, is_quiet: self.is_quiet }
     }
 
     /// Returns the node at a path of another storage, which messages name as this one.
@@ -257,6 +259,12 @@ impl Target {
         Ok(Some((group, Children::Listed)))
     }
 
+    /// Returns the same node without notes about where the children of groups come from: for pages, which show what is known.
+    #[cfg(feature = "page")]
+    pub(crate) fn quiet(self) -> Self {
+        Self { is_quiet: true, ..self }
+    }
+
     /// Returns the same group with consolidated metadata of what documents name, if its children cannot be listed.
     pub(crate) fn with_children(self, source: Source) -> Result<Self, Failure> {
         match self.find_group(source)? {
@@ -272,9 +280,11 @@ impl Target {
         let prefix = self.prefix()?;
         let found = named::with_named(&self.storage, &prefix, self.format).map_err(|e| self.fail(e))?;
         let Some(storage) = found else { return Ok(None) };
-        NOTED.call_once(|| {
-            say("note: the store cannot list its objects, so the nodes are those that its documents name");
-        });
+        if !self.is_quiet {
+            NOTED.call_once(|| {
+                say("note: the store cannot list its objects, so the nodes are those that its documents name")
+            });
+        }
         Ok(Some(Self { storage, documents: None, ..self.clone() }))
     }
 

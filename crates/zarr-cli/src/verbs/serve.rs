@@ -66,7 +66,7 @@ Examples:
   curl -r 0-99 http://127.0.0.1:8080/t2m/c/0/0/0";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let target = Target::find(&args.store, stores)?;
+    let target = Target::find(&args.store, stores)?.quiet();
     let target = if args.follow_links { target } else { target.confined(stores).map_err(unconfined)? };
     let served = Served {
         root: target.prefix()?,

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             format!("{name:?}: `zarr view` writes a page of HTML; `zarr cat -o FILE.png` writes a picture");
         return Err(Failure::usage(message));
     }
-    let target = Target::find(&args.store, stores)?;
+    let target = Target::find(&args.store, stores)?.quiet();
     let page = Writer::new(args, stores, target)?.page()?;
     let file = match &args.output {
         Some(file) => file.clone(),
