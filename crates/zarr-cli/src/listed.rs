@@ -177,7 +177,7 @@ impl Stale {
 }
 
 impl Listed {
-    pub(crate) fn new(Visit { prefix, found, .. }: Visit, registry: &Registry) -> Self {
+    fn new(Visit { prefix, found, .. }: Visit, registry: &Registry) -> Self {
         let path = prefix.node_path();
         let (kind, problem) = match &found {
             ChildState::Node(NodeMeta::Array(_)) => ("array", None),

@@ -134,7 +134,7 @@ impl<'a> Writer<'a> {
     }
 
     fn page(mut self) -> Result<String, Failure> {
-        let all = tree(&self.scenes, &self.target, |_| true)?;
+        let all = tree(&self.target, |_| true)?;
         let progress = Progress::objects();
         let mut pictured: Vec<Pictured> = Vec::new();
         for listed in all.get("nodes").iter().flat_map(|nodes| nodes.elements().into_iter().flatten()) {

@@ -1,6 +1,6 @@
 //! The tree of nodes, and the metadata of one node, as JSON.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use zarr_array::meta::NodeMeta;
 use zarr_array::meta::json::{Object, Value};
 use zarr_xarray::Multiscale;
 
-use crate::args::target::{Target, registry};
+use crate::args::target::Target;
 use crate::exit::Failure;
 use crate::listed::{Listed, list};
 use crate::out::{json, picture};
@@ -19,20 +19,10 @@ use crate::visit::Source;
 const MOST: usize = 5000;
 
 /// Returns the nodes at and below the target, parents before children, with paths below the target. Only nodes whose path is
-/// `shown` are in it. Of an image in a store that cannot list they are the nodes that its metadata name.
-pub(crate) fn tree(
-    scenes: &Scenes,
-    target: &Target,
-    shown: impl Fn(&str) -> bool,
-) -> Result<Object, Failure> {
-    let nodes: Box<dyn Iterator<Item = Listed> + '_> = match list(target, Source::default(), usize::MAX) {
-        Ok(nodes) => Box::new(nodes),
-        Err(e) => match &scenes.around(target).image {
-            Some(image) if !target.lists() => Box::new(named(target, image).into_iter()),
-            _ => return Err(e),
-        },
-    };
-    let mut all = nodes.filter(|listed| shown(listed.below(&target.path)));
+/// `shown` are in it.
+pub(crate) fn tree(target: &Target, shown: impl Fn(&str) -> bool) -> Result<Object, Failure> {
+    let mut all =
+        list(target, Source::default(), usize::MAX)?.filter(|listed| shown(listed.below(&target.path)));
     let mut roles = Roles::default();
     let nodes: Vec<Object> = all
         .by_ref()
@@ -65,23 +55,6 @@ pub(crate) fn tree(
     let name = if target.path == "/" { name } else { format!("{name}{}", target.path) };
     let more = all.count() as u64;
     Ok(json::document([("name", name.into()), ("nodes", nodes), ("more_nodes", more.into())]))
-}
-
-/// Returns an image with the nodes that its metadata name, as far as they are there: levels, labels, and groups above them.
-fn named(target: &Target, image: &Multiscale) -> Vec<Listed> {
-    let levels = image.levels.iter().flat_map(|level| &level.arrays).cloned();
-    let labels = image.labels.iter().map(|name| format!("labels/{name}"));
-    let mut paths = BTreeSet::from([String::new()]);
-    for path in levels.chain(labels) {
-        paths.extend(path.match_indices('/').map(|(end, _)| path[..end].to_owned()));
-        paths.insert(path);
-    }
-    let base = target.path.trim_end_matches('/');
-    let node = |path: String| match path.as_str() {
-        "" => target.look().ok(),
-        path => target.at_path(&format!("{base}/{path}")).look().ok(),
-    };
-    paths.into_iter().filter_map(node).map(|visit| Listed::new(visit, &registry())).collect()
 }
 
 /// Returns the names of the dimensions of an array, in both formats.

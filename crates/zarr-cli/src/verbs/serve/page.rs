@@ -105,7 +105,7 @@ impl Page {
 
     fn answer(&self, what: &str, query: &Query) -> Result<Object, Failure> {
         match what {
-            "tree" => return page::tree(&self.scenes, &self.target, |path| !has_hidden(path)),
+            "tree" => return page::tree(&self.target, |path| !has_hidden(path)),
             "look" => return Ok(page::look()),
             _ => {}
         }
