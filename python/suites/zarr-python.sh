@@ -21,7 +21,7 @@ cd "$place/zarr-$version"
 export PYTHONPATH="$here"
 # Left out: benchmarks, what runs other programs or other versions, and examples of the documentation. Without the options of
 # the package's settings, which are about benchmarks and reports.
-"$place/venv/bin/python" -m pytest -o addopts= -p no:cacheprovider -p stand_in --differing "$here/zarr-python.txt" \
+"$place/venv/bin/python" -m pytest -c pyproject.toml --rootdir . -o addopts= -p no:cacheprovider -p stand_in --differing "$here/zarr-python.txt" \
     --quiet --tb=short --disable-warnings -n 2 -W ignore::zarr_rs.FallbackWarning \
     --ignore=tests/benchmarks --ignore=tests/test_regression --ignore=tests/test_docs.py --ignore=tests/test_examples.py \
     "$@" tests
