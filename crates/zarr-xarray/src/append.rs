@@ -174,7 +174,11 @@ impl Parts {
             return self.store(longer, range, how, holders).await.map_err(|failed| failed.error);
         }
         let all: Vec<&Part> = self.grown.iter().chain([&self.leader]).collect();
-        marker::put(&self.group, &self.dimension, [range.start, range.end], &all).await?;
+        if let Err(error) = marker::put(&self.group, &self.dimension, [range.start, range.end], &all).await {
+            // No shape is stored yet.
+            let _ = marker::remove(&self.group).await;
+            return Err(error);
+        }
         let stored = self.store(longer, range, how, holders).await;
         if stored.as_ref().map_or_else(|failed| failed.is_undone, |()| true) {
             // A marker that stays is found to have nothing to do.
