@@ -10,7 +10,7 @@ import sys
 import zipfile
 
 #: The largest native module, in bytes: 28.5 million on x86-64 with `lto = "thin"` on 2026-11-29. The goal is 22 million.
-LIMIT = 30_000_000
+LIMIT = 31_000_000
 NEEDED = ("zarr_rs/py.typed", "zarr_rs/_native.pyi", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt")
 
 
