@@ -204,6 +204,13 @@ function summary(root, node) {
   if (title || lengths) byId("summary").textContent = [title, titleOf(root).toLowerCase(), lengths, `Zarr ${root.zarr_format}`].filter(Boolean).join(" · ");
 }
 
+// Returns an attribute `_FillValue` as text. xarray writes that of floats as the base64 of their eight bytes.
+function fillValue(value) {
+  if (!/^[A-Za-z0-9+/]{11}=$/.test(value ?? "")) return value;
+  const bytes = Uint8Array.from(atob(value), letter => letter.charCodeAt(0));
+  return String(new DataView(bytes.buffer).getFloat64(0, true));
+}
+
 // Fills the column of metadata.
 function describe(side, listed, node) {
   const attribute = name => node.attributes.find(own => own.name === name)?.value;
@@ -213,7 +220,7 @@ function describe(side, listed, node) {
     ["kind", [listed.what || listed.kind, listed.zarr_format && `Zarr format ${listed.zarr_format}`].filter(Boolean).join(", ")],
     ["type", listed.type],
     ["packing", packed],
-    ["missing", attribute("_FillValue") ?? attribute("missing_value")],
+    ["missing", fillValue(attribute("_FillValue")) ?? attribute("missing_value")],
     ["shape", listed.shape && (shape || "a scalar")],
     ["chunks", listed.chunks],
     ["codecs", listed.pipeline],
