@@ -4,23 +4,16 @@
 #
 # usage: python/suites/run.sh [PYTHON] [OPTION OF PYTEST]...     for example: python/suites/run.sh python3.12 --own
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-python=${1:-python3}
-[ $# -eq 0 ] || shift
-
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-"$python" -m venv "$place/venv"
-export MATURIN_PEP517_ARGS="--profile dev"
-"$place/venv/bin/pip" install --quiet --no-compile "$here/.." -r "$here/requirements.txt"
+requirements=requirements.txt
+. "$(dirname "$0")/environment.sh"
+shift "$taken"
 
 # Not in the folder of the package, whose settings of pytest are for its own tests.
 cd "$place"
-export PYTHONPATH="$here"
 suite() {
     list=$1
     shift
-    "$place/venv/bin/python" -m pytest -c /dev/null --rootdir "$place" -p no:cacheprovider -p stand_in --differing "$here/$list" \
+    "$run" -m pytest -c /dev/null --rootdir "$place" -p no:cacheprovider -p stand_in --differing "$here/$list" \
         -o asyncio_default_fixture_loop_scope=function --quiet --tb=short --disable-warnings -n 2 "$@"
 }
 suite xarray.txt -k "zarr or Zarr" "$@" --pyargs \

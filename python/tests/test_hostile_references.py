@@ -74,7 +74,9 @@ def little_memory() -> Iterator[None]:
 
     def peak() -> int:
         status = pathlib.Path("/proc/self/status").read_text()
-        return int(re.search(r"VmHWM:\s*(\d+)", status)[1])  # type: ignore[index]
+        found = re.search(r"VmHWM:\s*(\d+)", status)
+        assert found is not None
+        return int(found[1])
 
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     before = peak()

@@ -26,7 +26,7 @@ pub(crate) fn run() -> Result<()> {
         (target_dir().join("peers").join("xarray"), conformance.join("requirements.txt"));
     let pins = fs::read_to_string(&requirements)
         .with_context(|| format!("cannot read {}", requirements.display()))?;
-    once(&environment, &pins, |folder| python(folder, &requirements))?;
+    once(&environment, &pins, |folder| python("python3", folder, &requirements))?;
 
     let stores = target_dir().join("datasets");
     if stores.exists() {

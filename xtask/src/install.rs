@@ -54,9 +54,16 @@ pub(crate) fn once(folder: &Path, pins: &str, install: impl FnOnce(&Path) -> Res
     Ok("is installed".to_owned())
 }
 
+/// Returns a Python of this machine that is at least this version, such as `3.12`: `python3` if it is.
+pub(crate) fn python_since(oldest: &str) -> Option<&'static str> {
+    let check = format!("import sys; sys.exit(sys.version_info < ({}))", oldest.replace('.', ", "));
+    let is_new = |name: &&str| answers(Command::new(name).args(["-c", &check]));
+    ["python3", "python3.14", "python3.13", "python3.12"].into_iter().find(is_new)
+}
+
 /// Creates a Python environment in `folder` with the pinned packages of a requirements file.
-pub(crate) fn python(folder: &Path, requirements: &Path) -> Result<()> {
-    output(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
+pub(crate) fn python(python: &str, folder: &Path, requirements: &Path) -> Result<()> {
+    output(Command::new(python).args(["-m", "venv"]).arg(folder))?;
     let mut pip = Command::new(folder.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
     output(pip.arg("--requirement").arg(requirements)).map(drop)

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::command::{answers, root, run as start};
 use crate::guard::Guard;
-use crate::install::{chromium, required};
+use crate::install::{chromium, python_since, required};
 
 /// The version of zarr-python that every change is tested with. Others are tested nightly.
 const ZARR: &str = "zarr==3.1.6";
@@ -50,11 +50,7 @@ pub(crate) fn python_suites() -> Result<()> {
 
 /// Runs zarr-python's own tests with the package for Python. Its version there needs a newer Python than `python3` may be.
 pub(crate) fn zarr_python_suite() -> Result<()> {
-    let is_new = |name: &&str| {
-        let check = "import sys; sys.exit(sys.version_info < (3, 12))";
-        answers(Command::new(name).args(["-c", check]))
-    };
-    let Some(python) = ["python3", "python3.14", "python3.13", "python3.12"].into_iter().find(is_new) else {
+    let Some(python) = python_since("3.12") else {
         if required() {
             bail!("there is no Python 3.12 or newer");
         }

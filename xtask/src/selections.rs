@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let (folder, requirements) = (target_dir().join("peers").join(PEER), peer_file("requirements.txt"));
     let pins = fs::read_to_string(&requirements)
         .with_context(|| format!("cannot read {}", requirements.display()))?;
-    once(&folder, &pins, |folder| python(folder, &requirements))?;
+    once(&folder, &pins, |folder| python("python3", folder, &requirements))?;
     let mut judge = Command::new(folder.join("bin/python"));
     judge.arg(root().join("conformance/selections/judge.py"));
     judge.arg(build::program("conformance-selections")?);

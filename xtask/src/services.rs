@@ -46,7 +46,7 @@ pub(crate) fn install() -> Result<()> {
 fn moto() -> Result<String> {
     let requirements = root().join(REQUIREMENTS);
     let pins = fs::read_to_string(&requirements).with_context(|| format!("cannot read {REQUIREMENTS}"))?;
-    once(&zarr_services::cache().join("moto"), &pins, |folder| python(folder, &requirements))
+    once(&zarr_services::cache().join("moto"), &pins, |folder| python("python3", folder, &requirements))
 }
 
 /// Installs Azurite into its own folder. It runs no package scripts.

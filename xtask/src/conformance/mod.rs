@@ -129,13 +129,6 @@ fn taking_part(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
     if args.command.is_some() || !args.peer.is_empty() {
         sources.retain(|source| args.peer.contains(&source.id));
     }
-    sources.retain(|source| {
-        let needs = source.needs();
-        if let Some(what) = &needs {
-            println!("SKIPPED {}: {what} is missing on this machine", source.id);
-        }
-        needs.is_none()
-    });
     sources.retain(|source| match source.missing() {
         Some(what) if !install::required() => {
             println!("SKIPPED {}: {what} is missing on this machine", source.id);

@@ -11,7 +11,7 @@ use zarr_conformance::implementation::Peer;
 
 use crate::build;
 use crate::command::{answers, cargo, output, root, target_dir};
-use crate::install::{npm, once, python};
+use crate::install::{npm, once, python, python_since};
 
 /// The content of a `peer.toml`. See conformance/peers/README.md.
 #[derive(Debug, Deserialize)]
@@ -75,22 +75,20 @@ impl Source {
     }
 
     /// Returns a program that the peer needs and this machine lacks.
-    pub(super) fn missing(&self) -> Option<&'static str> {
+    pub(super) fn missing(&self) -> Option<String> {
         let is_there = |program: &str| answers(Command::new(program).arg("--version"));
         match &self.description.install {
-            Install::Pip(_) if !is_there("python3") => Some("python3"),
-            Install::Npm(_) if !is_there("node") || !is_there("npm") => Some("node, with npm"),
+            Install::Pip(_) if self.python().is_none() => {
+                Some(format!("python {} or newer", self.description.python.as_deref().unwrap_or("3")))
+            }
+            Install::Npm(_) if !is_there("node") || !is_there("npm") => Some("node, with npm".to_owned()),
             _ => None,
         }
     }
 
-    /// Returns the Python that the peer needs, if that of this machine is older.
-    pub(super) fn needs(&self) -> Option<String> {
-        let oldest = self.description.python.as_deref()?;
-        let tuple = oldest.replace('.', ", ");
-        let is_newer = format!("import sys; sys.exit(sys.version_info < ({tuple}))");
-        (!answers(Command::new("python3").args(["-c", &is_newer])))
-            .then(|| format!("Python {oldest} or newer"))
+    /// Returns the Python for the packages of the peer.
+    fn python(&self) -> Option<&'static str> {
+        python_since(self.description.python.as_deref().unwrap_or("3"))
     }
 
     /// Returns what is built or installed, for a person.
@@ -108,7 +106,8 @@ impl Source {
         match &self.description.install {
             Install::Pip(file) => {
                 let file = self.folder.join(file);
-                once(&place, &read(&file)?, |folder| python(folder, &file))
+                let found = self.python().context("there is no Python that is new enough")?;
+                once(&place, &read(&file)?, |folder| python(found, folder, &file))
             }
             Install::Npm(file) => {
                 let lock = self.folder.join(file).with_file_name("package-lock.json");
