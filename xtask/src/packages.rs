@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
+use crate::build;
 use crate::command::{answers, root, run as start};
 use crate::guard::Guard;
 use crate::install::{chromium, python_since, required};
@@ -50,14 +51,27 @@ pub(crate) fn python_suites() -> Result<()> {
 
 /// Runs zarr-python's own tests with the package for Python. Its version there needs a newer Python than `python3` may be.
 pub(crate) fn zarr_python_suite() -> Result<()> {
-    let Some(python) = python_since("3.12") else {
-        if required() {
-            bail!("there is no Python 3.12 or newer");
-        }
-        println!("skipped, there is no Python 3.12 or newer");
-        return Ok(());
-    };
+    let Some(python) = newer_python()? else { return Ok(()) };
     start(Command::new(root().join("python/suites/zarr-python.sh")).arg(python))
+}
+
+/// Runs the public benchmark harness once, on a small array.
+pub(crate) fn public_harness() -> Result<()> {
+    let Some(python) = newer_python()? else { return Ok(()) };
+    let program = build::program("public")?;
+    start(Command::new(root().join("bench/public/check.sh")).arg(python).arg(program))
+}
+
+/// Returns a Python that is new enough for what is tested. In CI there must be one.
+fn newer_python() -> Result<Option<&'static str>> {
+    let python = python_since("3.12");
+    if python.is_none() && required() {
+        bail!("there is no Python 3.12 or newer");
+    }
+    if python.is_none() {
+        println!("skipped, there is no Python 3.12 or newer");
+    }
+    Ok(python)
 }
 
 /// Builds and tests the package for JavaScript, in Node and in a browser.

@@ -99,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 23] = [
+const NIGHTLY: [Step; 24] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -185,6 +185,12 @@ const NIGHTLY: [Step; 23] = [
         1000,
         "zarr-python's own tests pass with the pipeline of the package for Python, but for a list",
         packages::zarr_python_suite,
+    ),
+    step(
+        "public",
+        700,
+        "the programs of the public benchmark harness run, and its round trips give equal arrays",
+        packages::public_harness,
     ),
     step("npm", 1000, "the package for JavaScript is built and tested in Node and in a browser", || {
         packages::npm(&packages::Args::default())
