@@ -1,4 +1,4 @@
-// Opens a page of `cargo xtask bench --report` in a browser and checks it:
+// Opens a page of `cargo xtask bench --page` in a browser and checks it:
 //     node bench.mjs PAGE.html OUT      (`cargo xtask conformance --screenshots`)
 // The page has two charts, and more cells than kinds of work. OUT gets screenshots: wide and narrow, light and dark.
 

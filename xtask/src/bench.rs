@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: compares our contender with its rivals, in a benchmark harness beside the project; measures how
-//! costs change with sizes; and makes a page of the results.
+//! costs change with sizes; records what releases reached; and makes a page of the results.
 
+mod history;
 mod lines;
 mod page;
 mod results;
@@ -25,11 +26,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     rivals: Option<PathBuf>,
     /// Measure how costs change with the number of chunks, inner chunks and nodes, without rivals; write JSON to FILE
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["harness", "rivals", "report"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["harness", "rivals", "page", "record"])]
     scaling: Option<PathBuf>,
     /// Write a page of results to FILE; the other arguments are files of `--scaling FILE` and of `--json FILE`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["harness", "rivals"])]
-    report: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["harness", "rivals", "record"])]
+    page: Option<PathBuf>,
+    /// Add the sums of files of `--json FILE`, the other arguments, to bench/history.json, which each page shows
+    #[arg(long, value_name = "RELEASE", conflicts_with_all = ["harness", "rivals"])]
+    record: Option<String>,
     /// Options of bench.py, such as --quick, --cells read-all or --json FILE; with --scaling only --quick
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
@@ -40,9 +44,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(file) = &args.scaling {
         return scaling(file, &args.args);
     }
-    if let Some(file) = &args.report {
-        let sources: Vec<PathBuf> = args.args.iter().map(PathBuf::from).collect();
-        return report(file, &sources);
+    let sources = || args.args.iter().map(PathBuf::from).collect::<Vec<_>>();
+    if let Some(file) = &args.page {
+        return page(file, &sources(), &history::file());
+    }
+    if let Some(release) = &args.record {
+        return history::record(&history::file(), release, &read(&sources())?.0);
     }
     let harness = args.harness.clone().unwrap_or_else(|| root().join("../shared/bench"));
     let script = harness.join("bench.py");
@@ -97,9 +104,15 @@ fn scaling(file: &Path, options: &[OsString]) -> Result<()> {
 }
 
 /// Makes the page of some files of results.
-fn report(file: &Path, sources: &[PathBuf]) -> Result<()> {
+fn page(file: &Path, sources: &[PathBuf], releases: &Path) -> Result<()> {
+    let (results, names) = read(sources)?;
+    write(file, &page::page(&results, &history::read(releases)?, &names))
+}
+
+/// Reads files of results. Returns their names as well.
+fn read(sources: &[PathBuf]) -> Result<(results::Results, Vec<String>)> {
     if sources.is_empty() {
-        bail!("name files of results: cargo xtask bench --report FILE.html RESULTS.json ...");
+        bail!("name files of results: cargo xtask bench --page FILE.html RESULTS.json ...");
     }
     let mut results = results::Results::default();
     let mut names = Vec::new();
@@ -108,13 +121,14 @@ fn report(file: &Path, sources: &[PathBuf]) -> Result<()> {
         results.add(&fs::read_to_string(source).with_context(place)?).with_context(place)?;
         names.push(source.file_name().unwrap_or_default().to_string_lossy().into_owned());
     }
-    write(file, &page::page(&results, &names))
+    Ok((results, names))
 }
 
 /// Makes the page of the recorded samples.
 pub(crate) fn sample(file: &Path) -> Result<()> {
     let samples = root().join("xtask/testdata/bench");
-    report(file, &["first.json", "second.json", "scaling.json"].map(|name| samples.join(name)))
+    let sources = ["first.json", "second.json", "scaling.json"].map(|name| samples.join(name));
+    page(file, &sources, &samples.join("history.json"))
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The measurement of scaling runs, and prints what `cargo xtask bench --report` reads.
+//! The measurement of scaling runs, and prints what `cargo xtask bench --page` reads.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
 use std::process::Command;

@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
+use super::history::Milestone;
 use super::lines;
-use super::results::{Beside, Cell, Chart, Results, Scaling, geometric_mean, median};
+use super::results::{Cell, Chart, Results, Scaling, geometric_mean, median};
 use super::text::{escaped, ratio, size_of, time, whole};
 
 const STYLE: &str = include_str!("page.css");
 
-/// Renders the page.
-pub(super) fn page(results: &Results, sources: &[String]) -> String {
+/// Renders the page of results, and of what releases before reached.
+pub(super) fn page(results: &Results, history: &[Milestone], sources: &[String]) -> String {
     let mut body = String::from("<h1>Benchmarks</h1>\n");
     let sources: Vec<String> =
         sources.iter().map(|source| format!("<code>{}</code>", escaped(source))).collect();
@@ -19,6 +20,9 @@ pub(super) fn page(results: &Results, sources: &[String]) -> String {
     }
     for scaling in &results.scaling {
         body += &self::scaling(scaling);
+    }
+    if !history.is_empty() {
+        body += &releases(history);
     }
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
@@ -64,11 +68,37 @@ fn cells(results: &Results) -> String {
     html + "</tbody>\n</table></div>\n"
 }
 
+/// Renders the history, the newest release first.
+fn releases(history: &[Milestone]) -> String {
+    let mut html = String::from(
+        "<h2>Releases</h2>\n<p>Each row is measured on one machine with the other implementations of its time, and has the \
+         geometric mean of all cells.</p>\n<div class=\"wide\"><table>\n<thead><tr><th>release<th>of<th>cells<th>CPU, × sol\
+         <th colspan=\"2\">speed<th>cells behind<th class=\"text\">slowest cell<th class=\"text\">beside\
+         <th class=\"text\">machine</thead>\n<tbody>\n",
+    );
+    for of in history.iter().rev() {
+        let _ = writeln!(
+            html,
+            "<tr><th>{}<td>{}<td>{}<td>{}{}<td>{}<td class=\"text\">{}<td class=\"text\">{}<td class=\"text\">{}",
+            escaped(&of.release),
+            escaped(&of.date),
+            of.cells,
+            ratio(of.cpu),
+            bar(of.speed),
+            of.behind,
+            escaped(&of.slowest),
+            escaped(&of.others),
+            escaped(&of.machine)
+        );
+    }
+    html + "</tbody>\n</table></div>\n"
+}
+
 /// Renders the sum of some cells.
 fn sum(name: &str, cells: &[&Cell]) -> String {
     let speeds: Vec<(&str, f64)> =
-        cells.iter().filter_map(|cell| Some((cell.name.as_str(), speed(&cell.beside())?[0]))).collect();
-    let sol: Vec<f64> = cells.iter().filter_map(|cell| cpu(&cell.beside())).collect();
+        cells.iter().filter_map(|cell| Some((cell.name.as_str(), cell.speed()?[0]))).collect();
+    let sol: Vec<f64> = cells.iter().filter_map(|cell| cell.cpu()).collect();
     let mean = geometric_mean(&speeds.iter().map(|(_, speed)| *speed).collect::<Vec<_>>());
     let worst = speeds.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
     let worst = worst.map(|(name, speed)| format!("{} {}", escaped(name), ratio(*speed))).unwrap_or_default();
@@ -98,7 +128,7 @@ fn row(cell: &Cell) -> String {
     };
     #[allow(clippy::cast_precision_loss, reason = "a number of requests")]
     let requests = |outcome: &super::results::Outcome| outcome.requests().map(|n| n as f64);
-    let speeds = speed(&beside);
+    let speeds = cell.speed();
     let range = match speeds {
         Some([_, least, most]) if rivals.len() > 1 => format!("{} to {}", ratio(least), ratio(most)),
         _ => String::new(),
@@ -107,7 +137,7 @@ fn row(cell: &Cell) -> String {
         "<tr><th>{name}{}<td>{}<td>{}<td class=\"text\">{}<td>{}{}<td>{range}<td>{}<td>{}<td>{}<td>{}\n",
         failures.iter().map(|failure| format!(" <span class=\"bad\">{failure}</span>")).collect::<String>(),
         of(beside.iter().map(|run| run.ours.wall()).collect(), time),
-        cpu(&beside).map(ratio).unwrap_or_default(),
+        cell.cpu().map(ratio).unwrap_or_default(),
         names.join(", "),
         of(rivals.iter().map(|(_, rival, _)| rival.wall()).collect(), time),
         bar(speeds.map_or(f64::NAN, |speeds| speeds[0])),
@@ -116,18 +146,6 @@ fn row(cell: &Cell) -> String {
         of(beside.iter().filter_map(|run| requests(run.ours)).collect(), whole),
         of(rivals.iter().filter_map(|(_, rival, _)| requests(rival)).collect(), whole),
     )
-}
-
-/// Returns the median, the smallest and the largest ratio of speeds.
-fn speed(runs: &[Beside<'_>]) -> Option<[f64; 3]> {
-    let speeds: Vec<f64> = runs.iter().filter_map(|run| run.rival.map(|(.., speed)| speed)).collect();
-    let (least, most) = (speeds.iter().copied().reduce(f64::min)?, speeds.iter().copied().reduce(f64::max)?);
-    Some([median(speeds), least, most])
-}
-
-fn cpu(runs: &[Beside<'_>]) -> Option<f64> {
-    let ratios: Vec<f64> = runs.iter().filter_map(|run| run.sol).collect();
-    (!ratios.is_empty()).then(|| median(ratios))
 }
 
 /// Renders the cells of a ratio: a number, and a bar from 1 to the right or to the left. A bar has its full length at 16.
@@ -200,7 +218,9 @@ mod tests {
             include_str!("../../testdata/bench/scaling.json"),
         ];
         files.into_iter().for_each(|file| results.add(file).unwrap());
-        let page = page(&results, &["<first>.json".to_owned()]);
+        let history =
+            serde_json::from_str::<Vec<Milestone>>(include_str!("../../testdata/bench/history.json"));
+        let page = page(&results, &history.unwrap(), &["<first>.json".to_owned()]);
         let rows = page.clone();
         let rows_of = move |name: &str| {
             let rows = rows.lines().filter_map(|line| line.strip_prefix(&format!("<tr><th>{name}<td")));
@@ -245,6 +265,17 @@ mod tests {
         ] {
             assert_eq!(rows(name)[0], row, "{name}");
         }
+    }
+
+    #[test]
+    fn releases_have_rows_the_newest_first() {
+        let (page, rows) = sample();
+        assert_eq!(
+            rows("0.1.0")[0],
+            "2026-11-23|57|1.31|1.58||10|write-all/tiny 0.60|zarrs 0.23.14|2 × one & another"
+                .replace('&', "&amp;")
+        );
+        assert!(page.find("<th>0.2.0").unwrap() < page.find("<th>0.1.0").unwrap());
     }
 
     #[test]

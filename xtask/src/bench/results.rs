@@ -108,6 +108,17 @@ pub(super) struct Point {
 }
 
 impl Results {
+    /// Returns the other implementations with their versions.
+    pub(super) fn others(&self) -> Vec<String> {
+        let is_other = |name: &str| !BOUNDS.contains(&name) && !name.starts_with(OURS);
+        let others = self.versions.iter().filter(|(name, _)| is_other(name));
+        others
+            .map(|(name, versions)| {
+                format!("{name} {}", Vec::from_iter(versions.iter().cloned()).join(" and "))
+            })
+            .collect()
+    }
+
     /// Adds the content of a file.
     ///
     /// # Errors
@@ -185,6 +196,21 @@ impl Cell {
     /// Returns the runs in which our contender has a time.
     pub(super) fn beside(&self) -> Vec<Beside<'_>> {
         self.runs.iter().filter_map(Run::beside).collect()
+    }
+
+    /// Returns the median, the smallest and the largest ratio of speeds of the runs.
+    pub(super) fn speed(&self) -> Option<[f64; 3]> {
+        let beside = self.beside();
+        let speeds: Vec<f64> = beside.iter().filter_map(|run| run.rival.map(|(.., speed)| speed)).collect();
+        let least = speeds.iter().copied().reduce(f64::min)?;
+        let most = speeds.iter().copied().reduce(f64::max)?;
+        Some([median(speeds), least, most])
+    }
+
+    /// Returns the median of our CPU time divided by that of the bound.
+    pub(super) fn cpu(&self) -> Option<f64> {
+        let ratios: Vec<f64> = self.beside().iter().filter_map(|run| run.sol).collect();
+        (!ratios.is_empty()).then(|| median(ratios))
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Write the page, JSON and JUnit to this folder [default: target/conformance]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
-    /// Check the page, and those of `zarr serve`, `zarr view` and `cargo xtask bench --report`, in a browser (chromium);
+    /// Check the page, and those of `zarr serve`, `zarr view` and `cargo xtask bench --page`, in a browser (chromium);
     /// write pictures beside it
     #[arg(long)]
     screenshots: bool,

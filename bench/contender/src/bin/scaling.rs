@@ -1,7 +1,7 @@
 //! `scaling [--quick]` measures how the cost of a chunk, of a small box and of a node changes with the size of the array,
 //! of the shard and of the hierarchy. It needs no other implementation and no file.
 //!
-//! It prints one JSON object (`cargo xtask bench --report` draws it):
+//! It prints one JSON object (`cargo xtask bench --page` draws it):
 //!
 //! ```json
 //! {"scaling": {"version": "0.1.0", "processors": 2, "quick": false, "charts": [
