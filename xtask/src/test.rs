@@ -188,7 +188,7 @@ const NIGHTLY: [Step; 24] = [
     ),
     step(
         "public",
-        700,
+        300,
         "the programs of the public benchmark harness run, and its round trips give equal arrays",
         packages::public_harness,
     ),
