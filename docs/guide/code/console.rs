@@ -17,22 +17,22 @@ fn the_command_lines_of_every_chapter_print_what_is_shown() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut wrong = String::new();
     for file in chapters(&guide.join("src")) {
-        let text = fs::read_to_string(&file).unwrap();
         // Every chapter begins with the store of the demonstration, and nothing else.
         let folder = tempfile::tempdir().unwrap();
         copy(&guide.join("../../conformance/demo/weather.zarr"), &folder.path().join("weather.zarr"));
-        for (line, command, expected) in commands(&text) {
-            let printed = run(&command, folder.path());
-            if !matches(&expected, &printed.lines().collect::<Vec<_>>()) {
-                let place = format!("{}:{line}", file.display());
-                wrong += &format!(
-                    "{place}: $ {command}\n{printed}--- where this was expected\n{}\n\n",
-                    expected.join("\n")
-                );
-            }
-        }
+        wrong += &differences(&file, folder.path());
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// They can be pasted into a shell, one after the other.
+#[test]
+fn the_tasks_of_the_readme_of_the_command_are_done_in_an_empty_folder() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/zarr-cli/README.md");
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = differences(&readme, folder.path());
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(folder.path().join("climate.html").exists());
 }
 
 #[test]
@@ -42,6 +42,23 @@ fn the_first_chapter_shows_the_program_that_is_run() {
     let (_, program) = program.split_once("\n\n").unwrap();
     let chapter = fs::read_to_string(guide.join("src/first.md")).unwrap();
     assert!(chapter.contains(program), "src/first.md shows another program than code/first.rs");
+}
+
+/// Runs the command lines of a document in a folder. Returns those that print something else than is shown.
+fn differences(document: &Path, folder: &Path) -> String {
+    let text = fs::read_to_string(document).unwrap();
+    let mut wrong = String::new();
+    for (line, command, expected) in commands(&text) {
+        let printed = run(&command, folder);
+        if !matches(&expected, &printed.lines().collect::<Vec<_>>()) {
+            let place = format!("{}:{line}", document.display());
+            wrong += &format!(
+                "{place}: $ {command}\n{printed}--- where this was expected\n{}\n\n",
+                expected.join("\n")
+            );
+        }
+    }
+    wrong
 }
 
 /// The files of the chapters, in the order of their names.

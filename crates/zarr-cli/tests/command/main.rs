@@ -55,7 +55,6 @@ mod sync;
 #[cfg(any(feature = "arrow", feature = "image"))]
 mod tables;
 mod taken;
-mod tasks;
 #[cfg(feature = "http")]
 mod tls;
 mod tree;
