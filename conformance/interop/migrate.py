@@ -1,4 +1,4 @@
-"""Migrates copies of stores of formats 2 and 1 with `zarr migrate v3`, and reads them before and after with
+"""Migrates copies of stores of formats 2 and 1 with `zarr migrate`, and reads them before and after with
 zarr-python. If arrays have dimension names, it also reads them with xarray.
 
   python3 migrate.py [--copy] ZARR STORE...        (needs: pip install zarr xarray; ZARR is the command)
@@ -162,7 +162,7 @@ def check(command, store, work):
         yield f"a second run does something: {again.stdout} {again.stderr}"
     for removed in (False, True):
         if removed and not is_old:
-            run(command, "remove-metadata", "v2", copy, "--quiet").check_returncode()
+            run(command, "migrate", "--remove", "v2", copy, "--quiet").check_returncode()
         after = ours(command, copy)
         for path, values in own.items():
             if after[path] != values:

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use zarr_array::block_on;
+use zarr_array::meta::json::Object;
 use zarr_array::meta::{NodeMeta, is_document};
 use zarr_array::traits::Prefix;
 use zarr_hierarchy::ChildState;
@@ -55,16 +56,13 @@ impl Doomed {
         format!("erased {}\n", count(self.nodes.len(), "node"))
     }
 
-    pub(crate) fn to_json(&self, dry_run: bool) -> String {
+    pub(crate) fn to_json(&self, dry_run: bool) -> Object {
         let named = |path: &String| json::object([("path", path.into())]);
-        json::pretty(
-            &json::document([
-                ("dry_run", dry_run.into()),
-                ("nodes", self.nodes.iter().map(named).collect()),
-                ("not_nodes", self.others.iter().map(named).collect()),
-            ])
-            .into(),
-        )
+        json::document([
+            ("dry_run", dry_run.into()),
+            ("nodes", self.nodes.iter().map(named).collect()),
+            ("not_nodes", self.others.iter().map(named).collect()),
+        ])
     }
 }
 

@@ -1,9 +1,9 @@
-//! `zarr chunks`: lists the stored chunks of an array.
+//! `zarr info --chunks`, and its old name `zarr chunks`: lists the stored chunks of an array.
 
 mod inside;
 mod rows;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use zarr_array::blocking::Array;
 use zarr_array::traits::Key;
@@ -19,7 +19,7 @@ use crate::stored::{Object, Stored, size};
 use inside::{Inside, is_sharded};
 use rows::{Rows, Sum};
 
-/// List the stored chunks or shards of an array.
+/// List the stored chunks or shards of an array. The same as `zarr info --chunks`.
 ///
 /// Shows each object with its key, its index in the grid and its size in bytes, in the order of keys; a shard also with
 /// the inner chunks in its index. An object that is not a chunk of the array is listed as stray. No elements are read.
@@ -45,6 +45,13 @@ Examples:
   zarr chunks --json weather.zarr/t2m | jq -s 'map(.bytes) | add'
   zarr chunks --json weather.zarr/t2m | jq -r 'select(.stray).key'
   zarr chunks --json sharded.zarr | jq -r 'select(.error) | .key, .error'";
+
+impl Args {
+    /// Returns the arguments for a node.
+    pub(super) fn of(store: &Path, json: bool, inner: bool) -> Self {
+        Self { store: store.to_owned(), json, inner }
+    }
+}
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;

@@ -21,7 +21,7 @@ Usage: zarr STORE[/PATH] [OPTIONS]            the same as zarr info
        zarr VERB [OPTIONS] …                  zarr VERB -h for its options
 
 Look
-  info       what a store, group or array is: dimensions, types, chunks, attributes
+  info       what a store, group or array is: dimensions, types, attributes; --chunks: of an array
   ls         the children of a group, or the stores in a folder or bucket
   tree       the whole hierarchy, with --sizes
   cat        elements, as text, CSV, JSON, NumPy, PNG: part, decoded and by label
@@ -41,13 +41,13 @@ Change
   write      elements of a part
   set        attributes, dimension names, fill value     (attrs: to print them)
   resize     a new shape
-  mv, rm     renames, erases
+  mv, rm     renames, erases; rm --unfinished: what killed writers have left
   consolidate, migrate                                   metadata of a store
 
 Check
   validate   errors of format and conventions; --data: every chunk
   doctor     what makes a store slow or hard to read, and the command that mends it
-  du, chunks stored and uncompressed bytes, of nodes and of chunks
+  du         stored and uncompressed bytes
   explain    what reading a part costs: requests and bytes
   checksum   digests of data that do not depend on chunks and codecs
 

@@ -23,6 +23,7 @@ use crate::exit::{Exit, Failure, Outcome, line};
 use crate::out::json;
 use crate::out::screen::{Screen, cut, fitted};
 use crate::out::stdout::print;
+use crate::verbs::chunks;
 use crate::visit::Source;
 use array::ArrayInfo;
 use group::GroupInfo;
@@ -51,6 +52,12 @@ pub(crate) struct Args {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+    /// List the stored chunks or shards of an array: key, index in the grid, bytes. With --json a line for each.
+    #[arg(long, conflicts_with_all = ["count", "cdl", "attrs", "no_attrs", "no_values", "all", "no_consolidated"])]
+    chunks: bool,
+    /// With --chunks: list the stored inner chunks of each shard.
+    #[arg(long, requires = "chunks")]
+    inner: bool,
     /// Count all stored chunks or shards, even if there are many.
     #[arg(long)]
     count: bool,
@@ -80,10 +87,15 @@ Examples:
   zarr info weather.zarr/t2m
   zarr info --attrs weather.zarr/t2m
   zarr info --json weather.zarr/t2m | jq .shape
+  zarr info --chunks weather.zarr/t2m
+  zarr info --chunks --json weather.zarr/t2m | jq -r 'select(.stray).key'
   zarr info 's3://bucket/repo|icechunk:@tag.v1.0'
   zarr info --cdl weather.zarr > weather.cdl";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    if args.chunks {
+        return chunks::run(&chunks::Args::of(&args.store, args.json, args.inner), stores);
+    }
     let stores = &stores.cached();
     let place = Place::of(&args.store, stores);
     // The file `repo` is read once, for the node and for what is said of the repository.

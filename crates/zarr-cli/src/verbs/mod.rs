@@ -50,6 +50,7 @@ pub(crate) enum Verb {
     Tree(tree::Args),
     Ls(ls::Args),
     Cat(cat::Args),
+    #[command(hide = true)]
     Chunks(chunks::Args),
     Du(du::Args),
     Explain(explain::Args),
@@ -73,7 +74,9 @@ pub(crate) enum Verb {
     View(view::Args),
     Consolidate(consolidate::Args),
     Migrate(migrate::Args),
+    #[command(hide = true)]
     RemoveMetadata(remove_metadata::Args),
+    #[command(hide = true)]
     Sweep(sweep::Args),
     Validate(validate::Args),
     Doctor(doctor::Args),

@@ -12,6 +12,7 @@ use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::doomed::{Doomed, check_others};
 use crate::exit::{Exit, Failure, Outcome};
+use crate::out::json;
 use crate::out::stdout::print;
 use crate::out::table::count;
 
@@ -32,10 +33,14 @@ pub(crate) struct Args {
     /// Also erase the root of a store, and objects that belong to no node, or to no copy.
     #[arg(short = 'y', short_alias = 'f', long)]
     force: bool,
-    /// Erase an unfinished copy: everything that an interrupted `zarr copy` has left at a URL, or beside a path. Or undo an
-    /// append to a dataset that was interrupted while lengths were stored.
+    /// Erase what interrupted writers have left: an unfinished copy at a URL, or beside a path, and in a directory the hidden
+    /// files of killed writers (`*.__lock`). Or undo an append to a dataset that was interrupted while lengths were stored.
     #[arg(long)]
     unfinished: bool,
+    /// With --unfinished: erase hidden files that were last written at least this long ago. The age protects files of
+    /// writers that take no locks.
+    #[arg(long, value_name = "SECONDS", default_value_t = 86_400, requires = "unfinished")]
+    older_than: u64,
     /// Erase nothing; list what would be erased.
     #[arg(long)]
     dry_run: bool,
@@ -71,7 +76,10 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             let _ = fs::remove_dir(root);
         }
     }
-    print(&if args.json { doomed.to_json(args.dry_run) } else { doomed.to_text(args.dry_run) })?;
+    print(&match args.json {
+        true => json::pretty(&doomed.to_json(args.dry_run).into()),
+        false => doomed.to_text(args.dry_run),
+    })?;
     Ok(Exit::Ok)
 }
 

@@ -12,7 +12,7 @@ use crate::out::json;
 use crate::out::stdout::print;
 use crate::out::table::count;
 
-/// Delete the hidden files that killed writers have left: `*.__lock`.
+/// Delete the hidden files that killed writers have left: `*.__lock`. The same as `zarr rm --unfinished STORE`.
 ///
 /// They do no harm, but may use much space. Files of running writers stay. Directories behind links are not swept.
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! The output of `zarr chunks`.
+//! The output of `zarr info --chunks`, whose old name is `zarr chunks`.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,9 @@ use crate::args;
 use crate::harness::{Folder, array, base, with, zarr};
 
 fn table(folder: &Folder, path: &str) -> String {
-    zarr(args!["chunks", folder.join(path)]).ok().text().to_owned()
+    let page = zarr(args!["info", "--chunks", folder.join(path)]).ok().text().to_owned();
+    assert_eq!(zarr(args!["chunks", folder.join(path)]).ok().text(), page);
+    page
 }
 
 fn lines(folder: &Folder, path: &str) -> Vec<Value> {

@@ -138,8 +138,11 @@ fn commands_can_be_pasted() {
     }
     let url = format!("file://{}/a%20b.zarr", folder.path().display());
     for (given, commands) in [
-        ("a b.zarr", ["zarr chunks 'a b.zarr/it'\\''s'".to_owned(), "'a b.zarr' 'a b-copy.zarr'".to_owned()]),
-        (&url, [format!("zarr chunks '{url}|zarr:it'\\''s'"), format!("{url} a%20b-copy.zarr")]),
+        (
+            "a b.zarr",
+            ["zarr info --chunks 'a b.zarr/it'\\''s'".to_owned(), "'a b.zarr' 'a b-copy.zarr'".to_owned()],
+        ),
+        (&url, [format!("zarr info --chunks '{url}|zarr:it'\\''s'"), format!("{url} a%20b-copy.zarr")]),
     ] {
         let (codes, found) = advice(&folder, given);
         assert_eq!(codes, ["split-coordinate", "stray-objects"], "{given}");

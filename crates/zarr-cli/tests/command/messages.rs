@@ -36,10 +36,7 @@ fn a_mistake_is_answered_with_what_helps() {
             "copy h.zarr/air b.zarr --chunks 10x10",
             "\"10x10\" is not a length above 0; commas separate lengths",
         ),
-        (
-            "migrate h.zarr",
-            "the format to convert to comes first, and can only be v3: `zarr migrate v3 h.zarr`",
-        ),
+        ("migrate v2 h.zarr", "the format to convert to can only be v3: `zarr migrate h.zarr`"),
     ] {
         zarr_in(folder.path(), command.split(' ')).exits(2).says(&[part]);
     }
@@ -99,7 +96,9 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         2,
         "[possible values: auto, none, xarray, cf, nz, geozarr, ome]",
     ),
-    ("migrate w.zarr", 2, "`zarr migrate v3 w.zarr`"),
+    ("migrate v2 w.zarr", 2, "`zarr migrate w.zarr`"),
+    ("migrate v3", 2, "INPUT is missing"),
+    ("migrate --remove v2 w.zarr x.zarr", 2, "--remove takes INPUT only"),
     ("copy w.zarr x.zarr --include none", 2, "--include: no node matches"),
 ];
 

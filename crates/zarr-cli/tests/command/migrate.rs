@@ -31,7 +31,7 @@ fn pickle(folder: &Folder, path: &str) {
 }
 
 fn migrate(folder: &Folder, path: &str, flags: &[&str]) -> Done {
-    let mut args = args!["migrate", "v3", folder.join(path)].to_vec();
+    let mut args = args!["migrate", folder.join(path)].to_vec();
     args.extend(flags.iter().map(Into::into));
     zarr(args)
 }
@@ -46,6 +46,7 @@ fn a_dry_run_names_every_key_and_changes_nothing() {
     assert_eq!(migrate(&folder, "w.zarr", &flags).ok().text(), text);
     let out = folder.join("new.zarr");
     zarr(args!["migrate", "v3", folder.join("w.zarr"), out.clone(), "--dry-run"]).ok();
+    zarr(args!["migrate", folder.join("w.zarr"), out.clone(), "--dry-run"]).ok();
     assert_eq!((folder.contents("w.zarr"), out.exists()), (before, false));
 }
 
@@ -153,6 +154,11 @@ fn the_last_metadata_is_removed_only_by_force() {
     let keys = "delete t/.zarray\ndelete .zgroup\ndelete .zmetadata\n";
     assert_eq!(remove(&["--force", "--dry-run"]).ok().text(), keys);
     assert_eq!(folder.contents("w.zarr"), before);
+    assert_eq!(
+        zarr(args!["migrate", "--remove", "v2", "--force", "--dry-run", folder.join("w.zarr")]).ok().text(),
+        keys
+    );
+    zarr(args!["migrate", "--force", folder.join("w.zarr")]).exits(2);
     remove(&["--force"]).ok();
     assert_eq!(folder.files("w.zarr"), ["t/0"]);
 }

@@ -77,6 +77,21 @@ fn leftovers_of_killed_writers_are_swept() {
     let done = zarr(args!["sweep", "--json", "--older-than", "0", folder.join("a.zarr")]).ok();
     assert_eq!(done.json(), json!({ "schema_version": 1, "deleted": 2 }));
     assert_eq!(folder.files("a.zarr"), kept);
+    folder.write("a.zarr/c/0.__lock", [0; 100]);
+    let rm = |options: &[&str]| {
+        zarr([&["rm", "--unfinished", folder.join("a.zarr").to_str().unwrap()], options].concat())
+    };
+    rm(&[]).fails(3, &["there is no unfinished copy"]);
+    rm(&["--older-than", "0", "--dry-run"]).fails(3, &["there is no unfinished copy"]);
+    let done = rm(&["--older-than", "0", "--json"]).ok().json();
+    assert_eq!(
+        done,
+        json!({ "schema_version": 1, "dry_run": false, "nodes": [], "not_nodes": [], "hidden_files": 1 })
+    );
+    folder.write("a.zarr/c/0.__lock", [0; 100]);
+    assert_eq!(rm(&["--older-than", "0"]).ok().text(), "erased 1 hidden file\n");
+    assert_eq!(folder.files("a.zarr"), kept);
+    zarr(args!["rm", "--older-than", "0", folder.join("a.zarr")]).exits(2);
     zarr(args!["sweep", "memory://"]).exits(2);
     zarr(args!["sweep", folder.join("nowhere")]).exits(4);
 }

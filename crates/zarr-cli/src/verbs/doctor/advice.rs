@@ -118,7 +118,7 @@ pub(super) fn of(node: &Listed, usage: &Usage) -> Vec<Advice> {
             bytes(stray.bytes)
         );
         // It names them.
-        let verb = node.array.is_some().then(|| "chunks STORE/PATH".to_owned());
+        let verb = node.array.is_some().then(|| "info --chunks STORE/PATH".to_owned());
         all.push(advice("stray-objects", (message, verb)));
     }
     all

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use zarr_array::meta::is_document;
+use zarr_array::meta::json::Object;
 use zarr_array::traits::{Prefix, StoreResult, store::Dir};
 use zarr_array::{Limits, Storage, block_on, node};
 use zarr_copy::marker;
@@ -24,14 +25,48 @@ use crate::doomed::{Doomed, check_others};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out::json;
 use crate::out::stdout::print;
+use crate::out::table::count;
 use crate::stored::may_be_chunk;
 use crate::verbs::copy;
 use crate::{taken, torn};
 
+/// What was erased, or would be: as JSON and as text.
+type Told = (Object, String);
+
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
-    if let Some(undone) = undo(args, stores)? {
-        return Ok(undone);
+    let swept = sweep(args, stores)?;
+    let (mut document, mut text) = match undo(args, stores)? {
+        Some(undone) => undone,
+        None => match erased(args, stores) {
+            // The hidden files were all that was left.
+            Err(e) if e.exit() == Exit::NotFound && swept > 0 => {
+                (Doomed::default().to_json(args.dry_run), String::new())
+            }
+            erased => erased?,
+        },
+    };
+    if swept > 0 {
+        document.set("hidden_files", swept);
+        text += &format!("erased {}\n", count(swept, "hidden file"));
     }
+    print(&if args.json { json::pretty(&document.into()) } else { text })?;
+    Ok(Exit::Ok)
+}
+
+/// Erases the hidden files of killed writers in a directory, and returns their number.
+fn sweep(args: &Args, stores: &Stores) -> Result<u64, Failure> {
+    let Some(directory) = Place::exact(&args.store, stores).directory().filter(|_| !args.dry_run) else {
+        return Ok(0);
+    };
+    if !directory.is_dir() {
+        return Ok(0);
+    }
+    let swept = FsStore::open(directory).and_then(|store| store.sweep(Duration::from_secs(args.older_than)));
+    swept.map_err(|e| Failure::from(e).within(format_args!("store {:?}", args.store)))
+}
+
+/// Erases unfinished copies.
+fn erased(args: &Args, stores: &Stores) -> Result<Told, Failure> {
     // Processes that share a copy to a directory put the marker into it.
     let is_shared = args.store.join(marker::NAME).is_file();
     if stores.url(&args.store).is_none() && !is_shared {
@@ -60,32 +95,31 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     }
     let objects = found.objects.iter().map(|listed| format!("/{}", listed.key));
     let others = objects.chain(found.prefixes.iter().map(Prefix::node_path)).collect();
+    Ok(told(args, others, format!("erased an unfinished copy of {source:?}\n")))
+}
+
+/// Returns the places that are erased as JSON and, for a dry run, as text.
+fn told(args: &Args, others: Vec<String>, done: String) -> Told {
     let doomed = Doomed { nodes: Vec::new(), others };
-    print(&match (args.json, args.dry_run) {
-        (true, dry_run) => doomed.to_json(dry_run),
-        (_, true) => doomed.to_text(true),
-        _ => format!("erased an unfinished copy of {source:?}\n"),
-    })?;
-    Ok(Exit::Ok)
+    (doomed.to_json(args.dry_run), if args.dry_run { doomed.to_text(true) } else { done })
 }
 
 /// Undoes an append that was interrupted in the group, if there is a group with one.
-fn undo(args: &Args, stores: &Stores) -> Result<Option<Exit>, Failure> {
+fn undo(args: &Args, stores: &Stores) -> Result<Option<Told>, Failure> {
     let Ok(target) = Target::to_change(&args.store, stores) else { return Ok(None) };
     if !taken::is_group(&target).unwrap_or(false) {
         return Ok(None);
     }
     let Some(undone) = torn::undo(&target, args.dry_run)? else { return Ok(None) };
-    print(&match (args.json, args.dry_run) {
-        (true, _) => json::pretty(&json::document([("undone_append", undone.into())]).into()),
-        (_, true) => format!("an interrupted append would be undone: {undone}\n"),
-        _ => format!("undid an interrupted append {undone}\n"),
-    })?;
-    Ok(Some(Exit::Ok))
+    let text = match args.dry_run {
+        true => format!("an interrupted append would be undone: {undone}\n"),
+        false => format!("undid an interrupted append {undone}\n"),
+    };
+    Ok(Some((json::document([("undone_append", undone.into())]), text)))
 }
 
 /// Erases what interrupted copies to a path have left beside it.
-fn beside(args: &Args) -> Outcome {
+fn beside(args: &Args) -> Result<Told, Failure> {
     let left = copy::left(&args.store)?;
     if left.is_empty() {
         let message = format!("there is no unfinished copy to {:?}", args.store);
@@ -103,13 +137,7 @@ fn beside(args: &Args) -> Outcome {
         done += &format!("erased an unfinished copy of {:?}\n", left.source());
     }
     let others = left.iter().map(|left| left.path.display().to_string()).collect();
-    let doomed = Doomed { nodes: Vec::new(), others };
-    print(&match (args.json, args.dry_run) {
-        (true, dry_run) => doomed.to_json(dry_run),
-        (_, true) => doomed.to_text(true),
-        _ => done,
-    })?;
-    Ok(Exit::Ok)
+    Ok(told(args, others, done))
 }
 
 /// Fails if there are objects that no copy writes, unless they may be erased.
