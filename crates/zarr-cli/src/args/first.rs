@@ -87,7 +87,7 @@ fn unknown(e: &ClapError) -> Option<&str> {
 }
 
 /// Whether a word names a place: something that exists, a path, a URL, or a name as stores have it.
-fn is_place(word: &str) -> bool {
+pub(crate) fn is_place(word: &str) -> bool {
     const ENDINGS: [&str; 3] = [".zarr", ".zip", ".json"];
     word.contains(['/', '\\', '|'])
         || ENDINGS.iter().any(|ending| word.ends_with(ending))

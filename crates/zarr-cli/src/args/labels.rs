@@ -15,7 +15,7 @@ use crate::pick::Pick;
 use crate::visit::Source;
 
 /// The option of the verbs that work on a part of an array.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Part {
     /// The part of the array, as in NumPy: for each dimension an index, which drops it, a slice such as `0:24` or
     /// `::-1`, a list of indices such as `[1,5]`, a mask such as `[true,false]`, or `@PATH` for the list or mask in

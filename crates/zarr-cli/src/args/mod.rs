@@ -14,6 +14,7 @@ mod named;
 pub(crate) mod place;
 pub(crate) mod scalar;
 pub(crate) mod select;
+pub(crate) mod several;
 pub(crate) mod shape;
 pub(crate) mod similar;
 pub(crate) mod stores;

@@ -8,10 +8,10 @@ mod objects;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome, say};
-use crate::out::json;
 use crate::out::progress::Progress;
 use crate::out::stdout::Stdout;
 use manifest::{Kind, Manifest};
@@ -22,12 +22,14 @@ use manifest::{Kind, Manifest};
 /// `--stored` there is a line for each object with the SHA-256 of its bytes, which `sha256sum -c` can check in a
 /// directory. With `--verify` all differences are listed, also if nodes cannot be read; exits with 1 if anything differs, and
 /// with 5 if a chunk is corrupt.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    #[command(flatten)]
+    more: More,
     /// Print the SHA-256 of each object in place of digests of elements.
     #[arg(long, conflicts_with = "attributes")]
     stored: bool,
@@ -50,6 +52,11 @@ Examples:
   cd weather.zarr && sha256sum -c ../objects.sums";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let one = |store, more| one(&Args { store, more, ..args.clone() }, stores);
+    args.more.each("checksum", &args.store, args.json, one)
+}
+
+fn one(args: &Args, stores: &Stores) -> Outcome {
     let wanted = args.verify.as_deref().map(Manifest::read).transpose()?;
     let target = Target::find(&args.store, stores)?;
     let kind = match (&wanted, args.stored, args.attributes) {
@@ -91,14 +98,14 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     drop(progress);
     let Some(wanted) = wanted else {
         if args.json {
-            out.write(json::pretty(&found.to_json()).as_bytes())?;
+            out.write(args.more.json(&found.to_json()).as_bytes())?;
             out.flush()?;
         }
         return Ok(Exit::Ok);
     };
     let differences = wanted.differences(&found, &unreadable);
     let text = match args.json {
-        true => json::pretty(&differences.to_json(kind)),
+        true => args.more.json(&differences.to_json(kind)),
         false => differences.to_text(kind, wanted.lines.len()),
     };
     out.write(text.as_bytes())?;

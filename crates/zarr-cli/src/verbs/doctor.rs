@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use zarr_array::meta::json::Object;
 
+use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome, line};
@@ -25,12 +26,14 @@ use advice::Advice;
 /// finds those. Each piece has a code, the figures behind it, and a command, if one helps. A command that changes chunks or
 /// codecs is proposed only if it makes nothing larger: at most 32 MiB of the array are copied into memory with the same
 /// options, and the figures are those of the copy.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    #[command(flatten)]
+    more: More,
     /// Leave out advice with this code, such as `no-shards`. May be repeated.
     #[arg(long, value_name = "CODE")]
     ignore: Vec<String>,
@@ -59,6 +62,11 @@ Codes:
   stray-objects             objects that no reader sees";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let one = |store, more| one(&Args { store, more, ..args.clone() }, stores);
+    args.more.each("doctor", &args.store, args.json, one)
+}
+
+fn one(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let nodes: Vec<Listed> = list(&target, Source::DOCUMENTS, usize::MAX)?.collect();
     let usage = measure(&target, &nodes.iter().collect::<Vec<_>>())?;
@@ -79,8 +87,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             (advice, command)
         })
         .collect();
-    let text =
-        if args.json { json::pretty(&to_json(&all, nodes.len()).into()) } else { to_text(&all, nodes.len()) };
+    let text = if args.json {
+        args.more.json(&to_json(&all, nodes.len()).into())
+    } else {
+        to_text(&all, nodes.len())
+    };
     print(&text)?;
     Ok(Exit::Ok)
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use zarr_array::meta::json::Object;
 
+use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Outcome};
@@ -24,12 +25,14 @@ use crate::visit::Source;
 /// in the last column.
 ///
 /// The store is listed once. No element is read. If the listing has no sizes, each object is asked for.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    #[command(flatten)]
+    more: More,
     /// Show only so many levels below the node. Deeper nodes count all the same.
     #[arg(short, long, value_name = "LEVELS", default_value_t = usize::MAX, hide_default_value = true)]
     depth: usize,
@@ -63,6 +66,11 @@ enum Order {
 }
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let one = |store, more| one(&Args { store, more, ..args.clone() }, stores);
+    args.more.each("du", &args.store, args.json, one)
+}
+
+fn one(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let nodes: Vec<Listed> = list_with_note(&target, args.source, usize::MAX)?.collect();
     let own = measure(&target, &nodes.iter().collect::<Vec<_>>())?;
@@ -74,7 +82,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         Order::Uncompressed => rows.sort_by_key(|row| Reverse(row.elements.bytes)),
     }
     let text = match args.json {
-        true => json::pretty(&json::document([("nodes", rows.iter().map(Row::to_json).collect())]).into()),
+        true => args.more.json(&json::document([("nodes", rows.iter().map(Row::to_json).collect())]).into()),
         false => table(&rows, args.bytes),
     };
     print(&text)?;

@@ -17,6 +17,7 @@ use zarr_array::meta::json::{Member, Object, Value};
 use zarr_xarray::blocking::DataTree;
 
 use crate::args::place::Place;
+use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome, line};
@@ -43,12 +44,14 @@ use repository::{Opened, RepositoryInfo};
 ///
 /// A node in an Icechunk repository is followed by the branches and tags of the repository, the snapshot that is read, and
 /// the places of virtual chunks.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    #[command(flatten)]
+    more: More,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -93,9 +96,18 @@ Examples:
   zarr info --cdl weather.zarr > weather.cdl";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    if args.cdl {
+        args.more.refuse("--cdl")?;
+    }
     if args.chunks {
+        args.more.refuse("--chunks")?;
         return chunks::run(&chunks::Args::of(&args.store, args.json, args.inner), stores);
     }
+    let one = |store, more| one(&Args { store, more, ..args.clone() }, stores);
+    args.more.each("info", &args.store, args.json, one)
+}
+
+fn one(args: &Args, stores: &Stores) -> Outcome {
     let stores = &stores.cached();
     let place = Place::of(&args.store, stores);
     // The file `repo` is read once, for the node and for what is said of the repository.
@@ -119,7 +131,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             if let Some(repository) = repository {
                 document.set("repository", repository.to_json());
             }
-            print(&json::pretty(&document.into()))
+            print(&args.more.json(&document.into()))
         }
         false => {
             let page = page() + &repository.map(RepositoryInfo::page).unwrap_or_default();
@@ -147,7 +159,7 @@ fn empty(args: &Args, opened: &Opened, place: &Place, e: Failure) -> Outcome {
     if args.json {
         let mut document = json::document([("path", (&place.path).into()), ("node_type", "none".into())]);
         document.set("repository", opened.repository.to_json());
-        print(&json::pretty(&document.into()))?;
+        print(&args.more.json(&document.into()))?;
     } else {
         let kind = row("no node", &format!("{}: the snapshot has no nodes", named(place)));
         print(&(kind + &opened.repository.page()))?;

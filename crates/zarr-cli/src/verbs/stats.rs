@@ -21,6 +21,7 @@ use zarr_hierarchy::ChildState;
 use zarr_xarray::{Calendar, Decoded, Flags, NOT_A_TIME, TimeUnit};
 
 use crate::args::labels::{Around, Part};
+use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::elements::Elements;
@@ -43,12 +44,14 @@ use words::Words;
 ///
 /// The bins of the histogram are as wide as a power of two and begin at multiples of that, so that their counts are exact
 /// after one pass.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The array or group: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    #[command(flatten)]
+    more: More,
     /// Use the elements as the attributes say: unpacked numbers, times as dates, missing elements as such. By default
     /// elements are used as they are stored.
     #[arg(long)]
@@ -90,6 +93,14 @@ Examples:
   zarr stats --bins 100 --json image.zarr/0 | jq .histogram";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    if args.output.is_some() {
+        args.more.refuse("--mean")?;
+    }
+    let one = |store, more| one(&Args { store, more, ..args.clone() }, stores);
+    args.more.each("stats", &args.store, args.json, one)
+}
+
+fn one(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let is_group = matches!(target.look()?.found, ChildState::Node(NodeMeta::Group(_)));
     if let Some(output) = &args.output {
@@ -121,7 +132,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         as_stored(&array, &picks, &Progress::new(bytes, false)).map_err(in_array)?
     };
     let text = if args.json {
-        json::pretty(&json::document(stats.members(&target.path, args.bins())).into())
+        args.more.json(&json::document(stats.members(&target.path, args.bins())).into())
     } else {
         stats.to_text(args)
     };

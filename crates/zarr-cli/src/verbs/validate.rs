@@ -19,6 +19,7 @@ use data::Checked;
 use finding::{Finding, Weight};
 use leftovers::Leftovers;
 
+use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::{Target, registry};
 use crate::colour::{Look, on_stdout};
@@ -38,12 +39,14 @@ use crate::walk::{odd_paths, walk};
 /// something that this command cannot read. A warning is valid, but some implementation cannot read it or reads it
 /// wrongly; a difference between consolidated metadata and the documents is a warning, and so are chunks that no array has,
 /// as far as they are in a listing of 100,000 objects. Chunks are read only with `--data`. Exits with 1 if there are errors in the metadata, and with 5 if a chunk is corrupt or the object that it is in is missing or another one.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    #[command(flatten)]
+    more: More,
     /// Also read and decode all stored chunks and inner chunks, and verify their checksums. All that are corrupt are
     /// listed. Objects that cannot be chunks are a warning, missing chunks a note with their number. Objects that references
     /// name, and that are missing, changed or not allowed, are listed once for each array.
@@ -74,6 +77,11 @@ Examples:
   zarr validate --json weather.zarr | jq '.nodes[].findings[].code'";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let one = |store, more| one(&Args { store, more, ..args.clone() }, stores);
+    args.more.each("validate", &args.store, args.json, one)
+}
+
+fn one(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let mut report = Report::default();
     let (mut nodes, mut leftovers) = (Vec::new(), Leftovers::default());
@@ -116,7 +124,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
     }
     drop(progress);
-    let end = if args.json { json::pretty(&report.to_json()) } else { report.end() };
+    let end = if args.json { args.more.json(&report.to_json()) } else { report.end() };
     out.write(end.as_bytes())?;
     out.flush()?;
     Ok(report.exit())

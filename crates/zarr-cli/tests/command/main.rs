@@ -47,6 +47,7 @@ mod serve;
 #[cfg(all(feature = "s3", feature = "http"))]
 mod services;
 mod set;
+mod several;
 mod shards;
 mod stats;
 mod strangers;

@@ -62,7 +62,9 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("copy -r w.zarr x.zarr", 2, "everything in a group is copied"),
     ("info w.zarr t2m", 2, "a node is named behind its store: `zarr info w.zarr/t2m`"),
     ("cat w.zarr/t2m 0 0 0", 2, "elements are selected with -s: `zarr cat w.zarr/t2m -s 0,0,0`"),
-    ("validate w.zarr ./other.zarr", 2, "`validate` takes one store"),
+    ("tree w.zarr ./other.zarr", 2, "`tree` takes one store"),
+    ("stats w.zarr/lat --mean lat -o x.zarr w.zarr/t2m", 2, "--mean is for one store"),
+    ("info --cdl w.zarr w.zarr", 2, "--cdl is for one store"),
     // Places.
     ("info none.zarr", 3, "there is no directory \"none.zarr\""),
     ("info w.zarr/T2M", 3, "did you mean \"t2m\"?"),

@@ -155,7 +155,7 @@ pub(super) fn rows(args: &Args, target: &Target, array: &Array, stores: &Stores)
     let cells = reduce(&part, array, &groups, &weights)?;
     let named: Vec<(String, Cell)> = names.into_iter().zip(cells).collect();
     print(&match (args.json, Screen::of_stdout()) {
-        (true, _) => json::pretty(&to_json(&target.path, &title, &named)),
+        (true, _) => args.more.json(&to_json(&target.path, &title, &named)),
         (false, Some(_)) => table(&title, &named, args.precision),
         (false, None) => csv(&title, &named, args.precision)?,
     })?;

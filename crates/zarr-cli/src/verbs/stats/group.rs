@@ -97,7 +97,7 @@ fn print_rows(args: &Args, target: &Target, rows: Vec<(usize, String, Row)>) -> 
     }
     let document =
         || json::document([("path", target.path.as_str().into()), ("arrays", arrays.into_iter().collect())]);
-    print(&if args.json { json::pretty(&document().into()) } else { table.to_text("") })?;
+    print(&if args.json { args.more.json(&document().into()) } else { table.to_text("") })?;
     Ok(exit)
 }
 

@@ -13,7 +13,7 @@ use crate::exit::{Failure, say};
 use crate::visit::Source;
 
 /// The conventions that are checked, and how deep.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct Conventions {
     /// Check also against these conventions: what programs need beyond the format. May be repeated.
     #[arg(
