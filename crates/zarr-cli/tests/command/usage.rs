@@ -168,6 +168,7 @@ fn short_help_has_few_options() {
         "cp",
         "sync",
         "diff",
+        "pyramid",
         "create",
         "append",
         "write",

@@ -52,14 +52,14 @@ pub(crate) struct Args {
     pub(super) smallest: u64,
     /// The values that do not count, beside NaN: numbers, or `none`. By default those that the array declares: `_FillValue`,
     /// `missing_value`, and in datasets of format 2 the fill value.
-    #[arg(long, value_name = "V,…|none", allow_hyphen_values = true)]
+    #[arg(long, value_name = "V,…|none", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) missing: Option<MissingValues>,
     /// The metadata of the group that name the levels. By default what the group has; else the `multiscales` convention, if
     /// there are attributes `spatial:` or `proj:`; else OME-Zarr, if the names of the dimensions fit.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(super) metadata: Vec<Metadata>,
     /// The version of OME-Zarr: 0.4, 0.5 or 0.6. By default that of the group, else 0.5 in format 3 and 0.4 in format 2.
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", hide_short_help = true)]
     pub(super) ome_version: Option<OmeVersion>,
     /// The shape of the chunks of the levels; of inner chunks, if they have shards.
     #[arg(long, value_name = "A,B,…")]
@@ -71,23 +71,23 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST|JSON")]
     pub(super) codecs: Option<Codecs>,
     /// The action if the group names levels already.
-    #[arg(long, value_enum, default_value_t = IfExists::Fail)]
+    #[arg(long, value_enum, default_value_t = IfExists::Fail, hide_short_help = true)]
     pub(super) if_exists: IfExists,
     /// Continue an interrupted run with the same options, or begin if there is none. Level 0 must not have changed.
     #[arg(long)]
     pub(super) resume: bool,
     /// Make the levels together with all processes that give the same name: the same command runs many times, on any machines. What
     /// a dead process had is taken over, and each process may be started again.
-    #[arg(long, value_name = "JOB", conflicts_with_all = ["destination", "resume"])]
+    #[arg(long, value_name = "JOB", conflicts_with_all = ["destination", "resume"], hide_short_help = true)]
     pub(super) join: Option<String>,
     /// With --join: how many seconds another process may give no sign of life before its part is taken over.
-    #[arg(long, value_name = "SECONDS", requires = "join", default_value = "60", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "join", default_value = "60", value_parser = seconds, hide_short_help = true)]
     pub(super) lease: Duration,
     /// Compare each level with the one before, before the group names it.
     #[arg(long)]
     pub(super) verify: bool,
     /// The memory for elements and chunks: `512MiB`, `2GB`. By default 512 MiB, or as much as one chunk or shard needs.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", hide_short_help = true)]
     pub(super) max_memory: Option<Size>,
     /// Print the levels, and what making them costs. Nothing is written.
     #[arg(long)]
@@ -96,7 +96,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     /// Print no progress bar and no summary.
-    #[arg(short, long)]
+    #[arg(short, long, hide_short_help = true)]
     pub(super) quiet: bool,
 }
 
