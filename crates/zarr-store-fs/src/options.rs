@@ -46,6 +46,19 @@ impl FsStore {
         self
     }
 
+    /// Returns the same store, for a directory that nobody reads and nobody moves until it is complete, such as a copy that grows
+    /// under a hidden name: a copy of a file is made under the name of the object, with half of the system calls. Includes
+    /// [`with_single_writer`](Self::with_single_writer).
+    ///
+    /// A copy is not atomic there: a process that dies leaves a part of an object. So whoever continues compares the objects with
+    /// those that were copied. Puts stay atomic, and an object that exists is replaced as always.
+    #[must_use]
+    pub fn with_no_readers(self) -> Self {
+        let mut store = self.with_single_writer();
+        store.writing.no_readers = true;
+        store
+    }
+
     /// Returns the same store, which writes a part of an uncompressed chunk into its file: for frequent small updates of
     /// large chunks. By default a copy of the file takes its place, which takes the time of copying the whole chunk. All
     /// other puts replace their file as always.

@@ -2,11 +2,14 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::sync::Arc;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use zarr_store::Durability;
+use zarr_traits::Key;
+use zarr_traits::lock::unpoisoned;
 
 use crate::turn::Turns;
 
@@ -19,6 +22,8 @@ pub(crate) struct Writing {
     pub(crate) durability: Durability,
     pub(crate) patience: Duration,
     pub(crate) single_writer: bool,
+    /// Whether nobody reads the directory meanwhile.
+    pub(crate) no_readers: bool,
     pub(crate) in_place: bool,
     pub(crate) shared: Arc<Shared>,
 }
@@ -33,12 +38,20 @@ pub(crate) struct Shared {
     named: AtomicU32,
     /// The number of puts that still look for an existing object first.
     replacing: AtomicU32,
+    /// The open directory of the last object and its prefix, in a store without readers.
+    parent: Mutex<Option<(String, Arc<OwnedFd>)>>,
 }
 
 impl Default for Writing {
     fn default() -> Self {
-        let durability = Durability::default();
-        Self { durability, patience: PATIENCE, single_writer: false, in_place: false, shared: Arc::default() }
+        Self {
+            durability: Durability::default(),
+            patience: PATIENCE,
+            single_writer: false,
+            no_readers: false,
+            in_place: false,
+            shared: Arc::default(),
+        }
     }
 }
 
@@ -57,6 +70,26 @@ impl Shared {
     /// Whether the next put probably replaces an object.
     pub(crate) fn expects_object(&self) -> bool {
         self.replacing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+
+    /// Returns the open directory of a key, if it is that of the last object.
+    pub(crate) fn kept_parent(&self, key: &Key) -> Option<Arc<OwnedFd>> {
+        let kept = unpoisoned(self.parent.lock());
+        let (prefix, parent) = kept.as_ref()?;
+        let is_in = key.as_str().strip_suffix(key.name()) == Some(prefix);
+        is_in.then(|| parent.clone())
+    }
+
+    /// Keeps the open directory of a key for the next object.
+    pub(crate) fn keep_parent(&self, key: &Key, parent: OwnedFd) -> Arc<OwnedFd> {
+        let parent = Arc::new(parent);
+        *unpoisoned(self.parent.lock()) = Some((key.parent().as_str().to_owned(), parent.clone()));
+        parent
+    }
+
+    /// Closes the directory of the last object.
+    pub(crate) fn forget_parent(&self) {
+        *unpoisoned(self.parent.lock()) = None;
     }
 
     /// Makes the next `puts` look for an existing object first.

@@ -44,6 +44,7 @@ fn durable() {
 #[test]
 fn single_writer() {
     suite(|store| store.with_single_writer().into());
+    suite(|store| store.with_no_readers().into());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use zarr_store_fs::{Durability, FsStore};
 use zarr_traits::{
     ByteRange, Key, Prefix, Storage, StoreErrorKind, block_on,
-    store::{Outcome, PutMode, ReadVersion},
+    store::{Copied, Outcome, PutMode, ReadVersion},
 };
 
 fn key(key: &str) -> Key {
@@ -46,7 +46,12 @@ const EFBIG: i32 = 27;
 #[test]
 fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
     const STORE: &str = "STORE_OF_A_WRITE_THAT_FAILS";
-    if let Ok(dir) = std::env::var(STORE) {
+    const SOURCE: &str = "SOURCE_OF_A_COPY_THAT_FAILS";
+    if let (Ok(dir), Ok(source)) = (std::env::var(STORE), std::env::var(SOURCE)) {
+        let source = Storage::from(FsStore::open(source).unwrap());
+        let unseen = Storage::from(FsStore::open(&dir).unwrap().with_no_readers());
+        let e = block_on(unseen.copy_from(&source, &key("large"), &key("new"))).unwrap_err();
+        assert_eq!((e.kind(), e.raw_os_error()), (StoreErrorKind::Io, Some(EFBIG)), "{e:#}");
         let storage = Storage::from(FsStore::open(dir).unwrap());
         let e = block_on(storage.put(&key("k"), vec![1; 1 << 20])).unwrap_err();
         assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("k")), "{e:#}");
@@ -56,12 +61,48 @@ fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
     let dir = TempDir::new().unwrap();
     let storage = Storage::from(FsStore::open(dir.path()).unwrap());
     block_on(storage.put(&key("k"), "old")).unwrap();
+    let source = TempDir::new().unwrap();
+    fs::write(source.path().join("large"), vec![1; 1 << 20]).unwrap();
     let limited = "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact writing::a_write_that_fails_leaves_the_old_value_and_no_leftovers";
     let this = std::env::current_exe().unwrap();
-    let child = Command::new("sh").args(["-c", limited]).arg(this).env(STORE, dir.path()).output().unwrap();
+    let mut child = Command::new("sh");
+    child.args(["-c", limited]).arg(this).env(STORE, dir.path()).env(SOURCE, source.path());
+    let child = child.output().unwrap();
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
     assert_eq!(block_on(storage.get(&key("k"), u64::MAX)).unwrap().unwrap(), "old");
     assert_eq!(names(dir.path()), BTreeSet::from(["k".to_owned()]));
+}
+
+/// A copy under a hidden name grows so.
+#[test]
+fn copies_without_readers_are_whole_also_if_something_is_there_or_the_directory_was_deleted() {
+    let [from, to] = [(); 2].map(|()| TempDir::new().unwrap());
+    let source = Storage::from(FsStore::open(from.path()).unwrap());
+    let store = FsStore::open(to.path()).unwrap().with_no_readers();
+    let storage = Storage::from(store);
+    for (name, value) in [("a/1", "one"), ("a/2", ""), ("b/1", "other")] {
+        block_on(source.put(&key(name), value)).unwrap();
+    }
+    let copy = |from: &str, to: &str| block_on(storage.copy_from(&source, &key(from), &key(to))).unwrap();
+    let read = |name: &str| fs::read_to_string(to.path().join(name)).unwrap();
+    for name in ["a/1", "a/2", "b/1", "a/1"] {
+        assert_eq!(copy(name, name), Copied::Done);
+        assert_eq!(read(name), fs::read_to_string(from.path().join(name)).unwrap(), "{name}");
+    }
+    // What is there, such as a part that a dead process has left, is replaced.
+    fs::write(to.path().join("b/1"), "oth").unwrap();
+    assert_eq!(copy("b/1", "b/1"), Copied::Done);
+    assert_eq!(read("b/1"), "other");
+    fs::create_dir(to.path().join("c")).unwrap();
+    assert_eq!(copy("b/1", "c"), Copied::Done);
+    assert_eq!(read("c"), "other");
+    assert_eq!(copy("a/1", "a/1"), Copied::Done);
+    block_on(storage.delete_prefix(&Prefix::new("a/").unwrap())).unwrap();
+    assert_eq!(copy("a/1", "a/3"), Copied::Done);
+    assert_eq!(read("a/3"), "one");
+    assert_eq!(copy("a/4", "a/4"), Copied::Absent);
+    assert_eq!(names(to.path()), ["a", "b", "c"].map(str::to_owned).into());
+    assert_eq!(names(&to.path().join("a")), BTreeSet::from(["3".to_owned()]));
 }
 
 #[test]

@@ -291,8 +291,8 @@ impl Hidden {
             Some(below) => self.content().join(below.as_str()),
             None => self.path.clone(),
         };
-        // No other process writes here.
-        Ok(stores.traced(FsStore::create(root)?.with_single_writer()))
+        // No other process writes here or reads, and `--resume` compares what is there with the source.
+        Ok(stores.traced(FsStore::create(root)?.with_no_readers()))
     }
 
     /// Returns the directory to pack, which excludes the marker.
