@@ -15,6 +15,7 @@ pub mod known;
 mod lower;
 mod members2;
 mod model;
+pub mod multiscale;
 mod names;
 mod node;
 pub mod path;

@@ -13,6 +13,7 @@ mod fill_values;
 mod foreign_codecs;
 mod grids_and_keys;
 mod members;
+mod multiscales;
 mod nodes;
 mod rectilinear;
 mod texts;
