@@ -73,9 +73,7 @@ pub use index::{Index, IndexValues, LabelPositions, Method};
 pub use interval::{Interval, Precision};
 pub use label::Label;
 pub use labels::Labels;
-pub use multiscale::{
-    AxisKind, Channel, LabelColor, Multiscale, MultiscaleAxis, MultiscaleFormat, MultiscaleLevel,
-};
+pub use multiscale::{Multiscale, MultiscaleLevel};
 pub use new_dataset::NewDataset;
 pub use new_variable::{Encoding, NewVariable};
 pub use number::{NumberType, Scalar};
@@ -98,4 +96,7 @@ pub use zarr_array::ndarray;
 /// The async group. [`blocking::Group`] is that of programs without async.
 pub use zarr_hierarchy::Group;
 pub use zarr_hierarchy::{self, zarr_array};
+pub use zarr_meta::multiscale::{
+    AxisKind, Channel, LabelColor, MultiscaleAxis, MultiscaleFormat, OmeVersion,
+};
 pub use zarr_meta::{Format, Severity};

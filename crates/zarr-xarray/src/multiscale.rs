@@ -1,22 +1,14 @@
 //! Groups whose arrays are one image, or one grid, in several resolutions.
 
-mod layout;
-mod ome;
-
-use std::fmt;
-
 use futures_util::future::try_join_all;
 use zarr_hierarchy::zarr_array::{Limits, node};
 use zarr_hierarchy::{ChildState, Group};
-use zarr_meta::json::{Object, Value};
-use zarr_meta::{ArrayMeta, Format, NodeMeta};
+use zarr_meta::multiscale::{
+    AxisKind, Channel, LabelColor, LevelPlace, MultiscaleAxis, MultiscaleDocument, MultiscaleFormat, labels,
+};
+use zarr_meta::{ArrayMeta, MetaError, MetaErrorKind, NodeMeta};
 
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
-
-/// The largest number of levels, of channels and of label images that a document may name. One level needs one request.
-const MOST_LEVELS: usize = 256;
-const MOST_CHANNELS: usize = 10_000;
-const MOST_LABELS: usize = 10_000;
 
 /// An image or a grid in several resolutions, as the attributes of a group describe it.
 ///
@@ -76,57 +68,6 @@ pub struct Multiscale {
     pub is_label: bool,
 }
 
-/// The metadata that describe an image or a grid in several resolutions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum MultiscaleFormat {
-    /// OME-Zarr 0.4.
-    OmeV04,
-    /// OME-Zarr 0.5.
-    OmeV05,
-    /// OME-Zarr 0.6.
-    OmeV06,
-    /// The convention `multiscales`.
-    Convention,
-}
-
-impl fmt::Display for MultiscaleFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OmeV04 => "OME-Zarr 0.4",
-            Self::OmeV05 => "OME-Zarr 0.5",
-            Self::OmeV06 => "OME-Zarr 0.6",
-            Self::Convention => "multiscales",
-        })
-    }
-}
-
-/// An axis: a dimension of all levels.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MultiscaleAxis {
-    /// The name.
-    pub name: String,
-    /// What the axis measures.
-    pub kind: AxisKind,
-    /// The unit of scale and translation, such as `micrometer`. Any text.
-    pub unit: Option<String>,
-}
-
-/// What an axis measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum AxisKind {
-    /// A direction in space.
-    Space,
-    /// Time.
-    Time,
-    /// Channels or bands.
-    Channel,
-    /// Something else, or unknown.
-    Other,
-}
-
 /// A level: an array, or a group of several arrays, in one resolution.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -143,32 +84,6 @@ pub struct MultiscaleLevel {
     pub translation: Vec<f64>,
 }
 
-/// A channel of an image.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Channel {
-    /// The name.
-    pub label: Option<String>,
-    /// Red, green and blue.
-    pub color: Option<[u8; 3]>,
-    /// The numbers with the darkest and the brightest colour.
-    pub window: Option<(f64, f64)>,
-    /// The smallest and the largest number that the window can have.
-    pub limits: Option<(f64, f64)>,
-    /// Whether the channel is shown at first.
-    pub is_active: bool,
-}
-
-/// The colour of a number in an image of labels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LabelColor {
-    /// The number.
-    pub label: i64,
-    /// Red, green, blue and opacity.
-    pub rgba: [u8; 4],
-}
-
 impl Multiscale {
     /// Reads what a group says about its levels; `None` if it says nothing. Reads the document of each level, and that of
     /// the group `labels`; nothing of it with consolidated metadata. Reads no chunk, and needs no listing unless levels
@@ -180,17 +95,11 @@ impl Multiscale {
     /// that is not known, and for too many levels or channels; [`Access`](XarrayErrorKind::Access) if a node cannot be
     /// read.
     pub async fn open(group: &Group) -> XarrayResult<Option<Self>> {
-        let attributes = group.attributes();
-        let draft = match ome::read(&attributes, group.format())? {
-            Some(draft) => draft,
-            None => match layout::read(&attributes)? {
-                Some(draft) => draft,
-                None => return Ok(None),
-            },
-        };
-        let found = try_join_all(draft.levels.iter().map(|level| Found::read(group, &level.path))).await?;
-        let labels = labels(group, draft.format).await?;
-        draft.complete(found, labels).map(Some)
+        let document = MultiscaleDocument::read(&group.attributes(), group.format()).map_err(of_document)?;
+        let Some(document) = document else { return Ok(None) };
+        let found = try_join_all(document.levels.iter().map(|level| Found::read(group, &level.path))).await?;
+        let labels = labels_of(group, document.format).await?;
+        complete(document, found, labels).map(Some)
     }
 
     /// Returns the smallest level that has at least `pixels` elements along the longer of the two [`sides`](Self::sides);
@@ -224,99 +133,91 @@ impl Multiscale {
     }
 }
 
-/// What the attributes of a group say, before the documents of the levels are read.
-#[derive(Debug)]
-struct Draft {
-    format: MultiscaleFormat,
-    name: Option<String>,
-    method: Option<String>,
-    /// The axes; `None` if the arrays say them.
-    axes: Option<Vec<MultiscaleAxis>>,
-    levels: Vec<DraftLevel>,
-    /// The names of the dimensions in space, of rows and columns.
-    spatial: Option<Vec<String>>,
-    channels: Vec<Channel>,
-    default_time: Option<u64>,
-    default_depth: Option<u64>,
-    label_colors: Vec<LabelColor>,
-    is_label: bool,
-}
-
-#[derive(Debug, Clone, Default)]
-struct DraftLevel {
-    path: String,
-    /// The scale and the translation, if the document has them.
-    place: Option<(Vec<f64>, Vec<f64>)>,
-    /// The scale and the translation of rows and columns alone, which count more.
-    pixels: Option<[(f64, f64); 2]>,
-}
-
-impl Draft {
-    fn complete(self, found: Vec<Found>, labels: Vec<String>) -> XarrayResult<Multiscale> {
-        let first = found.first().ok_or_else(|| invalid("there are no levels"))?;
-        let shape = first.shape.clone();
-        let axes = match self.axes {
-            Some(axes) => axes,
-            None => layout::axes(&first.names, self.spatial.as_deref()),
-        };
-        let rank = axes.len();
-        let sides = {
-            let names = self.spatial.as_deref().unwrap_or_default();
-            let place = |name: &String| axes.iter().position(|axis| axis.name == *name);
-            let known: Option<Vec<usize>> = names.iter().map(place).collect();
-            known.and_then(|known| <[usize; 2]>::try_from(known).ok())
-        };
-        let mut levels: Vec<MultiscaleLevel> = Vec::new();
-        for (draft, found) in self.levels.into_iter().zip(found) {
-            let wrong = |message: String| invalid(format!("level {:?}: {message}", draft.path));
-            if found.shape.len() != rank {
-                let message = format!("it has {} dimensions, and there are {rank} axes", found.shape.len());
-                return Err(wrong(message));
-            }
-            let (mut scale, mut translation) = match draft.place {
-                Some(place) => place,
-                // Without a position the level covers the same as the first.
-                None => {
-                    let ratio =
-                        |(all, own): (&u64, &u64)| if *own == 0 { 1.0 } else { *all as f64 / *own as f64 };
-                    let scale: Vec<f64> = shape.iter().zip(&found.shape).map(ratio).collect();
-                    let translation = scale.iter().map(|scale| (scale - 1.0) / 2.0).collect();
-                    (scale, translation)
-                }
-            };
-            for (numbers, what) in [(&scale, "scale"), (&translation, "translation")] {
-                if numbers.len() != rank {
-                    return Err(wrong(format!(
-                        "its {what} has {} numbers, and there are {rank} axes",
-                        numbers.len()
-                    )));
-                }
-            }
-            if let (Some(pixels), Some(sides)) = (draft.pixels, sides) {
-                for (dim, (step, start)) in sides.into_iter().zip(pixels) {
-                    (scale[dim], translation[dim]) = (step, start);
-                }
-            }
-            if scale.contains(&0.0) || !scale.iter().chain(&translation).all(|number| number.is_finite()) {
-                return Err(wrong("its scale or translation is zero or not finite".to_owned()));
-            }
-            let Found { arrays, shape, .. } = found;
-            levels.push(MultiscaleLevel { path: draft.path, arrays, shape, scale, translation });
+/// Puts a document and the arrays that it names together.
+fn complete(
+    document: MultiscaleDocument,
+    found: Vec<Found>,
+    labels: Vec<String>,
+) -> XarrayResult<Multiscale> {
+    let first = found.first().ok_or_else(|| invalid("there are no levels"))?;
+    let shape = first.shape.clone();
+    let axes = match document.axes.is_empty() {
+        false => document.axes,
+        true => axes_of(&first.names, &document.spatial),
+    };
+    let rank = axes.len();
+    let place = |name: &String| axes.iter().position(|axis| axis.name == *name);
+    let sides: Option<Vec<usize>> = document.spatial.iter().map(place).collect();
+    let sides = sides.and_then(|sides| <[usize; 2]>::try_from(sides).ok());
+    let mut levels: Vec<MultiscaleLevel> = Vec::new();
+    for (level, found) in document.levels.into_iter().zip(found) {
+        let wrong = |message: String| invalid(format!("level {:?}: {message}", level.path));
+        if found.shape.len() != rank {
+            let message = format!("it has {} dimensions, and there are {rank} axes", found.shape.len());
+            return Err(wrong(message));
         }
-        Ok(Multiscale {
-            format: self.format,
-            name: self.name,
-            method: self.method,
-            axes,
-            levels,
-            channels: self.channels,
-            default_time: self.default_time,
-            default_depth: self.default_depth,
-            labels,
-            label_colors: self.label_colors,
-            is_label: self.is_label,
-        })
+        let place = match (level.place, &document.after) {
+            (Some(place), Some(after)) => place.then(after),
+            (Some(place), None) => place,
+            (None, _) => place_by_shape(&shape, &found.shape),
+        };
+        let LevelPlace { mut scale, mut translation, .. } = place;
+        if scale.len() != rank {
+            let message = format!("its place has {} numbers, and there are {rank} axes", scale.len());
+            return Err(wrong(message));
+        }
+        if let (Some(pixels), Some(sides)) = (level.pixels, sides) {
+            for (dim, (step, start)) in sides.into_iter().zip(pixels) {
+                (scale[dim], translation[dim]) = (step, start);
+            }
+        }
+        if scale.contains(&0.0) || !scale.iter().chain(&translation).all(|number| number.is_finite()) {
+            return Err(wrong("its scale or translation is zero or not finite".to_owned()));
+        }
+        let Found { arrays, shape, .. } = found;
+        levels.push(MultiscaleLevel { path: level.path, arrays, shape, scale, translation });
     }
+    Ok(Multiscale {
+        format: document.format,
+        name: document.name,
+        method: document.method,
+        axes,
+        levels,
+        channels: document.channels,
+        default_time: document.default_time,
+        default_depth: document.default_depth,
+        labels,
+        label_colors: document.label_colors,
+        is_label: document.is_label,
+    })
+}
+
+/// Returns the place of a level that covers the same as the first.
+fn place_by_shape(first: &[u64], own: &[u64]) -> LevelPlace {
+    let mut place = LevelPlace::identity(own.len());
+    for (dim, (all, own)) in first.iter().zip(own).enumerate().filter(|(_, (_, own))| **own > 0) {
+        place.scale[dim] = *all as f64 / *own as f64;
+        place.translation[dim] = (place.scale[dim] - 1.0) / 2.0;
+    }
+    place
+}
+
+/// Returns the axes of arrays whose dimensions have these names.
+fn axes_of(names: &[Option<String>], spatial: &[String]) -> Vec<MultiscaleAxis> {
+    let axis = |(at, name): (usize, &Option<String>)| {
+        let is_space = match name {
+            Some(name) if !spatial.is_empty() => spatial.contains(name),
+            _ => at + 2 >= names.len(),
+        };
+        let kind = match name.as_deref() {
+            _ if is_space => AxisKind::Space,
+            Some("t" | "time") => AxisKind::Time,
+            Some("c" | "channel" | "band" | "bands") => AxisKind::Channel,
+            _ => AxisKind::Other,
+        };
+        MultiscaleAxis::new(name.clone().unwrap_or_else(|| format!("dim_{at}")), kind)
+    };
+    names.iter().enumerate().map(axis).collect()
 }
 
 /// The arrays at the path of a level.
@@ -376,59 +277,24 @@ async fn meta(group: &Group, path: &str) -> XarrayResult<Option<NodeMeta>> {
 }
 
 /// Returns the names of the label images of an image of OME-Zarr.
-async fn labels(group: &Group, format: MultiscaleFormat) -> XarrayResult<Vec<String>> {
+async fn labels_of(group: &Group, format: MultiscaleFormat) -> XarrayResult<Vec<String>> {
     if format == MultiscaleFormat::Convention {
         return Ok(Vec::new());
     }
     // An unreadable list of labels does not hide the image.
     let Ok(Some(NodeMeta::Group(meta))) = meta(group, "labels").await else { return Ok(Vec::new()) };
-    let attributes = meta.attributes();
-    let list = ome::holder(&attributes, group.format()).get("labels");
-    let names = list.and_then(|list| list.elements()).into_iter().flatten().take(MOST_LABELS);
-    Ok(names.filter_map(|name| name.as_text()).filter(|name| relative(name).is_ok()).collect())
-}
-
-/// Checks that a path leads to a node below the group.
-fn relative(path: &str) -> XarrayResult<String> {
-    let is_wrong = |part: &str| ["", ".", ".."].contains(&part);
-    if path.split('/').any(is_wrong) {
-        return Err(invalid(format!("the path {path:?} of a level does not lead to a node below the group")));
-    }
-    Ok(path.to_owned())
+    Ok(labels(&meta.attributes(), group.format()))
 }
 
 fn invalid(message: impl Into<String>) -> XarrayError {
     XarrayError::new(XarrayErrorKind::Invalid, format!("multiscales: {}", message.into()))
 }
 
-fn unsupported(message: impl fmt::Display) -> XarrayError {
-    XarrayError::new(XarrayErrorKind::Unsupported, format!("multiscales: {message}"))
-}
-
-fn text(object: &Object, name: &str) -> Option<String> {
-    object.get(name)?.as_text()
-}
-
-/// Returns the elements of a member, or none if it is not a list.
-fn list(object: &Object, name: &str) -> impl Iterator<Item = Value> {
-    object.get(name).and_then(|list| list.elements()).into_iter().flatten()
-}
-
-/// Returns a member that is a list of numbers.
-fn numbers(object: &Object, name: &str) -> Option<Vec<f64>> {
-    object.get(name)?.elements()?.map(|number| number.as_f64()).collect()
-}
-
-/// Collects at most `most` elements.
-fn limited<T>(of: impl Iterator<Item = T>, most: usize, what: &str) -> XarrayResult<Vec<T>> {
-    let all: Vec<T> = of.take(most + 1).collect();
-    if all.len() > most {
-        return Err(unsupported(format_args!("there are more than {most} {what}")));
-    }
-    Ok(all)
-}
-
-/// Whether a group of this format can have metadata below the member `ome`.
-fn has_namespace(format: Format) -> bool {
-    format == Format::V3
+/// Returns the error of the attributes of a group.
+fn of_document(e: MetaError) -> XarrayError {
+    let kind = match e.kind() {
+        MetaErrorKind::Unsupported | MetaErrorKind::LimitExceeded => XarrayErrorKind::Unsupported,
+        _ => XarrayErrorKind::Invalid,
+    };
+    XarrayError::new(kind, format!("attributes: {e:#}"))
 }

@@ -13,6 +13,7 @@ mod systems;
 mod transformation;
 
 use zarr_meta::json::Object;
+use zarr_meta::multiscale::{OmeVersion, ome_members};
 use zarr_meta::{Format, NodeMeta, Severity};
 
 use super::registered::is_multiscales;
@@ -22,25 +23,6 @@ use crate::finding::FindingCode;
 /// The members that make a group one of OME-Zarr.
 const MEMBERS: [&str; 6] = ["multiscales", "omero", "labels", "image-label", "plate", "well"];
 
-/// The versions that are checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Version {
-    V04,
-    V05,
-    V06,
-}
-
-impl Version {
-    /// The texts of the version. 0.6 is the same as its last draft.
-    const fn texts(self) -> &'static [&'static str] {
-        match self {
-            Self::V04 => &["0.4"],
-            Self::V05 => &["0.5"],
-            Self::V06 => &["0.6", "0.6rc0"],
-        }
-    }
-}
-
 /// A group with metadata of OME-Zarr.
 struct OmeGroup<'a> {
     hierarchy: &'a Hierarchy,
@@ -48,7 +30,7 @@ struct OmeGroup<'a> {
     /// The metadata.
     members: Object,
     /// The version whose rules hold.
-    version: Version,
+    version: OmeVersion,
     is_v3: bool,
 }
 
@@ -78,7 +60,7 @@ fn versions(groups: &[OmeGroup<'_>], report: &mut Report<'_>) {
         let wrong = |report: &mut Report<'_>, message: String| {
             group.error(report, FindingCode::OmeVersion, message);
         };
-        if group.version == Version::V04 && group.is_v3 {
+        if group.version == OmeVersion::V04 && group.is_v3 {
             wrong(
                 report,
                 "the metadata is outside of the attribute ome, as in 0.4, which is for format 2".to_owned(),
@@ -89,15 +71,16 @@ fn versions(groups: &[OmeGroup<'_>], report: &mut Report<'_>) {
         let Some(version) = group.version_text() else {
             let message = "the version of OME-Zarr is absent";
             match (is_list, group.version) {
-                (true, Version::V04) => {}
-                (true, _) | (false, Version::V04) => group.warning(report, FindingCode::OmeVersion, message),
+                (true, OmeVersion::V04) => {}
+                (true, _) | (false, OmeVersion::V04) => {
+                    group.warning(report, FindingCode::OmeVersion, message)
+                }
                 (false, _) => wrong(report, message.to_owned()),
             }
             continue;
         };
-        let is_outside = group.version == Version::V04;
-        let is_known = |of: Version| (of == Version::V04) == is_outside && of.texts().contains(&&*version);
-        if ![Version::V04, Version::V05, Version::V06].into_iter().any(is_known) {
+        let is_outside = group.version == OmeVersion::V04;
+        if !version.parse().is_ok_and(|of: OmeVersion| (of == OmeVersion::V04) == is_outside) {
             let wanted = if is_outside {
                 "attributes outside of ome is that of 0.4"
             } else {
@@ -117,24 +100,22 @@ impl<'a> OmeGroup<'a> {
     fn of(hierarchy: &'a Hierarchy, path: &'a str, node: &NodeMeta) -> Option<Self> {
         let NodeMeta::Group(meta) = node else { return None };
         let attributes = meta.attributes();
-        let namespace = attributes.get("ome").and_then(|ome| ome.as_object());
-        let is_v3 = meta.format() == Format::V3;
-        let namespace = namespace.filter(|_| is_v3);
-        let version = match namespace.as_ref().map(|ome| text(ome, "version")) {
-            None => Version::V04,
-            Some(Some(text)) if text.starts_with("0.6") => Version::V06,
-            Some(_) => Version::V05,
+        let (members, is_within) = ome_members(&attributes, meta.format());
+        let version = match text(&members, "version") {
+            _ if !is_within => OmeVersion::V04,
+            Some(text) if text.starts_with("0.6") => OmeVersion::V06,
+            _ => OmeVersion::V05,
         };
         let is_convention = |name: &str| name == "multiscales" && is_multiscales(&attributes);
-        let is_there = namespace.is_some()
-            || MEMBERS.into_iter().any(|name| attributes.contains(name) && !is_convention(name));
-        let members = namespace.unwrap_or_else(|| attributes.clone());
+        let is_there =
+            is_within || MEMBERS.into_iter().any(|name| attributes.contains(name) && !is_convention(name));
+        let is_v3 = meta.format() == Format::V3;
         is_there.then_some(Self { hierarchy, path, members, version, is_v3 })
     }
 
     /// The text of the version: since 0.5 beside the other members, in 0.4 inside of them.
     fn version_text(&self) -> Option<String> {
-        if self.version != Version::V04 {
+        if self.version != OmeVersion::V04 {
             return text(&self.members, "version");
         }
         let inside = |name: &str| {

@@ -4,7 +4,7 @@ use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, NodeMeta};
 
 use super::axes::{self, Axis};
-use super::{OmeGroup, Report, Version, level, objects, systems, text};
+use super::{OmeGroup, OmeVersion, Report, level, objects, systems, text};
 use crate::attribute::number;
 use crate::finding::FindingCode;
 
@@ -29,8 +29,8 @@ pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
     let mut of_first = None;
     for image in &images {
         let axes = match group.version {
-            Version::V04 | Version::V05 => axes(group, image, report),
-            Version::V06 => with_systems(group, image, report),
+            OmeVersion::V04 | OmeVersion::V05 => axes(group, image, report),
+            _ => with_systems(group, image, report),
         };
         datasets(group, image, &axes, report);
         of_first.get_or_insert(axes);
@@ -95,7 +95,7 @@ fn datasets(group: &OmeGroup<'_>, image: &Object, axes: &[Axis], report: &mut Re
             continue;
         };
         let is_outside = path.starts_with('/') || path.split('/').any(|name| name == "..");
-        if is_outside && group.version >= Version::V06 {
+        if is_outside && group.version >= OmeVersion::V06 {
             wrong(format!("the dataset {path:?} is not in the group"));
             continue;
         }
@@ -109,7 +109,7 @@ fn datasets(group: &OmeGroup<'_>, image: &Object, axes: &[Axis], report: &mut Re
             wrong(format!("the dataset {path:?} is larger than the one before it"));
         }
         let data_type = |array: &ArrayMeta| array.document().data_type().clone();
-        if group.version >= Version::V06
+        if group.version >= OmeVersion::V06
             && let Some(before) = before.filter(|before| data_type(before) != data_type(array))
         {
             let (own, other) = (data_type(array), data_type(before));
@@ -130,7 +130,7 @@ fn fits(group: &OmeGroup<'_>, path: &str, array: &ArrayMeta, axes: &[Axis], wron
     }
     let names: Vec<Option<&str>> = axes.iter().map(|axis| Some(axis.name.as_str())).collect();
     let own = array.dimension_names().map(|names| names.iter().map(Option::as_deref).collect::<Vec<_>>());
-    if group.version == Version::V05 && own.as_ref() != Some(&names) {
+    if group.version == OmeVersion::V05 && own.as_ref() != Some(&names) {
         wrong(format!("the dimension names of the dataset {path:?} are not the names of the axes"));
     }
 }

@@ -3,7 +3,7 @@
 use zarr_meta::NodeMeta;
 use zarr_meta::json::Value;
 
-use super::{OmeGroup, Report, Version, integer_of, objects, text};
+use super::{OmeGroup, OmeVersion, Report, integer_of, objects, text};
 use crate::finding::FindingCode;
 use crate::number::{self, NumberType};
 use crate::profile::rules::{Rule, are, has_length, is_integer, is_text, judge, may, must, should};
@@ -66,7 +66,7 @@ fn label(group: &OmeGroup<'_>, report: &mut Report<'_>) {
         return group.error(report, FindingCode::OmeLabels, "image-label is not an object");
     };
     judge(&label, LABEL, group.teller(report, FindingCode::OmeLabels));
-    if group.version == Version::V04 {
+    if group.version == OmeVersion::V04 {
         judge(&label, LABEL_04, group.teller(report, FindingCode::OmeLabels));
     }
     let mut wrong = |message: String| group.error(report, FindingCode::OmeLabels, message);

@@ -2,7 +2,7 @@
 
 use zarr_meta::json::Object;
 
-use super::{OmeGroup, Report, Version, integer_of, is_alphanumeric, objects, text, twice};
+use super::{OmeGroup, OmeVersion, Report, integer_of, is_alphanumeric, objects, text, twice};
 use crate::finding::FindingCode;
 use crate::profile::rules::{
     Rule, are, is_count, is_integer, is_object, is_positive, is_text, judge, may, must, should,
@@ -109,8 +109,8 @@ fn well(group: &OmeGroup<'_>, report: &mut Report<'_>) {
     for image in &images {
         judge(image, IMAGE, |_, message| wrong(format!("an image: {message}")));
         let (is_path, what) = match group.version {
-            Version::V04 | Version::V05 => (is_alphanumeric as fn(&str) -> bool, "letters and digits"),
-            Version::V06 => (is_node_name as fn(&str) -> bool, "a name of letters, digits, and -_."),
+            OmeVersion::V04 | OmeVersion::V05 => (is_alphanumeric as fn(&str) -> bool, "letters and digits"),
+            _ => (is_node_name as fn(&str) -> bool, "a name of letters, digits, and -_."),
         };
         let Some(path) = text(image, "path").filter(|path| is_path(path)) else {
             wrong(format!("the path of the image {} is not {what}", image.to_value().to_compact()));

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::level::link;
 use super::systems::{self, Reference, unlinked};
-use super::{OmeGroup, Report, Version, objects};
+use super::{OmeGroup, OmeVersion, Report, objects};
 use crate::finding::FindingCode;
 
 pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
-    if group.version < Version::V06 {
+    if group.version < OmeVersion::V06 {
         return;
     }
     let mut wrong = |message: String| group.error(report, FindingCode::OmeScene, message);

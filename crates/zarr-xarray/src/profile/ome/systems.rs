@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use zarr_meta::json::{Object, Value};
 
 use super::axes::{self, Axis};
-use super::{OmeGroup, Version, objects, text, twice};
+use super::{OmeGroup, OmeVersion, objects, text, twice};
 
 /// A coordinate system.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Reference {
         match path {
             None => rank(own).ok_or_else(|| format!("there is no coordinate system {name:?}")),
             Some(path) => {
-                let image = group.at(path).filter(|image| image.version == Version::V06);
+                let image = group.at(path).filter(|image| image.version == OmeVersion::V06);
                 let image = image.and_then(|image| image.image());
                 let image = image.ok_or_else(|| format!("{path:?} is not an image of 0.6"))?;
                 let systems = read(&image, |_, _| {}, |_| {});
