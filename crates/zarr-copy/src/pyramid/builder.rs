@@ -1,9 +1,10 @@
 //! A pyramid to be planned: the array and the settings.
 
+use zarr_array::meta::multiscale::OmeVersion;
 use zarr_array::{Format, Registry, Storage};
 
 use super::factors::Factors;
-use super::group::{MultiscaleMetadata, OmeVersion};
+use super::group::MultiscaleMetadata;
 use super::levels::LevelCount;
 use super::method::Downsample;
 use super::missing::MissingValues;

@@ -1,6 +1,7 @@
 //! What becomes of level 0: factors, method, levels and their metadata.
 
 use zarr_array::Limits;
+use zarr_array::meta::multiscale::{AxisKind, LevelPlace};
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 use zarr_array::meta::{ArrayMeta, codecs};
 use zarr_array::traits::number::Numeric;
@@ -8,7 +9,7 @@ use zarr_array::traits::number::Numeric;
 use super::builder::Pyramid;
 use super::factors::plane;
 use super::found::Found;
-use super::group::{Axis, Choice, Described, Pixels, SHAPE, TRANSFORM, axes_of, dimensions};
+use super::group::{Choice, Described, Pixels, SHAPE, TRANSFORM, axes_of, dimensions};
 use super::levels::{PyramidLevel, cut, numbered, position};
 use super::method::Downsample;
 use super::passes::Grid;
@@ -43,7 +44,7 @@ impl Found {
             return given.of(names).map_err(|e| CopyError::settings(format!("`factors`: {e}")));
         }
         let axes = self.said.image.iter().flat_map(|image| &image.axes);
-        let is_space: Vec<bool> = axes.map(|axis| axis.kind == "space").collect();
+        let is_space: Vec<bool> = axes.map(|axis| axis.kind == AxisKind::Space).collect();
         let spatial = self.spatial_dimensions();
         let Some(plane) = plane(names, &is_space, spatial.as_deref()) else {
             return Err(CopyError::settings(
@@ -99,15 +100,15 @@ impl Found {
         names: &[Option<String>],
     ) -> CopyResult<Described> {
         let rank = names.len();
-        let (scale, translation) = match &self.said.image {
+        let place = match &self.said.image {
             Some(image) if image.axes.len() != rank => {
                 return Err(CopyError::unsupported(format!(
                     "the group has {} axes, but the array has rank {rank}",
                     image.axes.len()
                 )));
             }
-            Some(image) => (image.scale.clone(), image.translation.clone()),
-            None => (vec![1.0; rank], vec![0.0; rank]),
+            Some(image) => image.levels[0].place.clone().unwrap_or_else(|| LevelPlace::identity(rank)),
+            None => LevelPlace::identity(rank),
         };
         let (chunks, shards) = self.lengths(pyramid)?;
         let mut levels = Vec::new();
@@ -119,10 +120,11 @@ impl Found {
                 _ => cut(shape, &chunks, shards.as_deref()),
             };
             let is_nearest = method == Downsample::Nearest;
-            let (scale, translation) = position((&scale, &translation), &factors, level, is_nearest);
+            let (scale, translation) =
+                position((&place.scale, &place.translation), &factors, level, is_nearest);
             levels.push(PyramidLevel { path, shape: shape.to_vec(), chunks, shards, scale, translation });
         }
-        let axes: Vec<Axis> = match &self.said.image {
+        let axes = match &self.said.image {
             Some(image) => image.axes.clone(),
             None => axes_of(names).unwrap_or_default(),
         };

@@ -38,14 +38,13 @@ impl Pyramid {
                 let level0 = self.open(&start).await?;
                 let (group, meta) = self.around(&start).await?;
                 let below = start.as_str()[group.as_str().len()..].trim_end_matches('/').to_owned();
-                let said = Said::read(&meta.attributes()).map_err(|e| of_group(e, &group))?;
+                let said = Said::read(&meta).map_err(|e| of_group(e, &group))?;
                 let (attributes, asset) = (meta.attributes(), None);
                 Ok((Found { level0, group, below, attributes, said, asset }, Vec::new()))
             }
             Some(NodeMeta::Group(meta)) => {
-                let said = Said::read(&meta.attributes()).map_err(|e| of_group(e, &start))?;
-                let named = said.paths().and_then(<[String]>::first);
-                let below = match named.map(|path| path.trim_matches('/').to_owned()) {
+                let said = Said::read(&meta).map_err(|e| of_group(e, &start))?;
+                let below = match said.paths().next().map(str::to_owned) {
                     Some(path) => path,
                     None => match self.unfinished(&start).await? {
                         Some(path) => path,
@@ -117,8 +116,7 @@ impl Pyramid {
             let found = node::read(&self.storage, &group, self.format, &Limits::default(), false).await?;
             let Some((NodeMeta::Group(meta), _)) = found else { continue };
             let below = array.as_str()[group.as_str().len()..].trim_end_matches('/');
-            let said = Said::read(&meta.attributes()).unwrap_or_default();
-            if said.paths().is_some_and(|paths| paths.iter().any(|path| path.trim_matches('/') == below)) {
+            if Said::read(&meta).unwrap_or_default().paths().any(|path| path == below) {
                 return Ok((group, meta));
             }
             let is_parent = !below.contains('/');
@@ -167,6 +165,6 @@ impl Pyramid {
     }
 }
 
-fn of_group(e: CopyError, group: &Prefix) -> CopyError {
+pub(super) fn of_group(e: CopyError, group: &Prefix) -> CopyError {
     e.within(format_args!("group {:?}", group.node_path()))
 }

@@ -4,13 +4,15 @@ mod layout;
 mod ome;
 mod spatial;
 
-use zarr_array::meta::Format;
 use zarr_array::meta::json::Object;
+use zarr_array::meta::multiscale::{
+    MultiscaleAxis, MultiscaleDocument, MultiscaleFormat, OmeVersion, ome_members,
+};
+use zarr_array::meta::{Format, GroupMeta};
 
 use self::layout::Asset;
-pub use self::ome::OmeVersion;
 use self::ome::Placed;
-pub(crate) use self::ome::{Axis, Image, axes_of};
+pub(crate) use self::ome::axes_of;
 pub(crate) use self::spatial::{Pixels, SHAPE, TRANSFORM, dimensions};
 use super::levels::PyramidLevel;
 use super::method::Downsample;
@@ -29,28 +31,42 @@ pub enum MultiscaleMetadata {
 /// What a group says about its levels.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Said {
-    pub(crate) image: Option<Image>,
-    /// The paths of the layout of the convention.
-    pub(crate) layout: Option<Vec<String>>,
+    /// The image of OME-Zarr.
+    pub(crate) image: Option<MultiscaleDocument>,
+    /// The grid of the convention.
+    grid: Option<MultiscaleDocument>,
     pub(crate) has_place: bool,
     /// Whether it is an image of labels.
     pub(crate) is_label: bool,
 }
 
 impl Said {
-    pub(crate) fn read(attributes: &Object) -> CopyResult<Self> {
-        let ome = attributes.get("ome").and_then(|ome| ome.as_object());
+    pub(crate) fn read(group: &GroupMeta) -> CopyResult<Self> {
+        let (attributes, format) = (group.attributes(), group.format());
         Ok(Self {
-            image: ome::read(attributes)?,
-            layout: layout::paths(attributes),
-            has_place: layout::has_place(attributes),
-            is_label: ome.as_ref().unwrap_or(attributes).contains("image-label"),
+            image: MultiscaleDocument::read_ome(&attributes, format)?,
+            grid: MultiscaleDocument::read_convention(&attributes)?,
+            has_place: layout::has_place(&attributes),
+            is_label: ome_members(&attributes, format).0.contains("image-label"),
         })
     }
 
-    /// Returns the paths of the levels that are named, level 0 first.
-    pub(crate) fn paths(&self) -> Option<&[String]> {
-        self.image.as_ref().map(|image| &image.paths[..]).or(self.layout.as_deref())
+    /// Returns the paths of the levels that are named, level 0 first; none if the group says nothing.
+    pub(crate) fn paths(&self) -> impl ExactSizeIterator<Item = &str> {
+        let levels = self.image.as_ref().or(self.grid.as_ref()).map_or(&[][..], |of| &of.levels);
+        levels.iter().map(|level| level.path.as_str())
+    }
+
+    /// Returns the number of levels that are named beside level 0.
+    pub(crate) fn further(&self) -> usize {
+        self.paths().len().saturating_sub(1)
+    }
+
+    fn version(&self) -> Option<OmeVersion> {
+        match self.image.as_ref()?.format {
+            MultiscaleFormat::Ome(version) => Some(version),
+            _ => None,
+        }
     }
 }
 
@@ -70,7 +86,7 @@ pub(crate) fn choose(
     (names, has_place): (&[Option<String>], bool),
 ) -> CopyResult<Choice> {
     let usual = if format == Format::V3 { OmeVersion::V05 } else { OmeVersion::V04 };
-    let own = said.image.as_ref().map(|image| image.version);
+    let own = said.version();
     let chosen = |metadata: &[MultiscaleMetadata]| {
         let version = version.or(own).unwrap_or(usual);
         Ok(Choice { metadata: metadata.to_vec(), version, note: None })
@@ -97,7 +113,7 @@ pub(crate) fn choose(
         return chosen(given);
     }
     let has =
-        [(own.is_some(), MultiscaleMetadata::Ome), (said.layout.is_some(), MultiscaleMetadata::Convention)];
+        [(own.is_some(), MultiscaleMetadata::Ome), (said.grid.is_some(), MultiscaleMetadata::Convention)];
     let has: Vec<_> = has.into_iter().filter(|(has, _)| *has).map(|(_, metadata)| metadata).collect();
     if !has.is_empty() {
         return chosen(&has);
@@ -138,7 +154,7 @@ pub(crate) struct Described {
     pub(crate) version: OmeVersion,
     /// The name of a new image.
     pub(crate) name: String,
-    pub(crate) axes: Vec<Axis>,
+    pub(crate) axes: Vec<MultiscaleAxis>,
     pub(crate) method: Downsample,
     pub(crate) factors: Vec<u64>,
     /// All levels, with level 0.

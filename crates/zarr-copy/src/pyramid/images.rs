@@ -1,12 +1,12 @@
 //! The images at a path: one with its labels, or those of a plate or a well.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::meta::NodeMeta;
-use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::multiscale::{PlateDocument, WellDocument, labels};
+use zarr_array::meta::{GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 
 use super::builder::Pyramid;
-use super::found::Found;
+use super::found::{Found, of_group};
 use super::join::PyramidShare;
 use super::levels::{shapes, shorter};
 use super::marker::{self, Records};
@@ -66,12 +66,11 @@ impl Pyramid {
         let (first, others) = self.find().await?;
         let labels = self.labels(&first.group, &mut all.notes).await?;
         let group = first.group.node_path();
-        let further = first.said.paths().map_or(0, |paths| paths.len().saturating_sub(1));
+        let further = first.said.further();
         let has_levels = further > 0 && !self.replace && !self.is_unfinished(&first).await?;
         let mut want_levels = false;
         for (_, found) in &labels {
-            let is_bare = found.said.paths().is_none_or(|paths| paths.len() < 2);
-            want_levels |= is_bare || self.is_unfinished(found).await?;
+            want_levels |= found.said.further() == 0 || self.is_unfinished(found).await?;
         }
         if has_levels && (is_one_of_many || want_levels) {
             let (names, factors) = (first.names(), self.factors_of_levels(&first).await?);
@@ -103,7 +102,7 @@ impl Pyramid {
     ) -> CopyResult<PyramidPlans> {
         for (pyramid, found) in labels {
             let (place, path) = (array_of(&found.level0), found.group.node_path());
-            let further = found.said.paths().map_or(0, |paths| paths.len().saturating_sub(1));
+            let further = found.said.further();
             // An interrupted run may have all but ended.
             let has_levels = further > 0 && !self.replace && !self.is_unfinished(&found).await?;
             if has_levels && further == leader.count {
@@ -130,17 +129,18 @@ impl Pyramid {
     /// Returns the places of the images of a plate or a well; `None` for other nodes.
     async fn images(&self, start: &Prefix, notes: &mut Vec<String>) -> CopyResult<Option<Vec<Prefix>>> {
         let Some(NodeMeta::Group(group)) = self.node(start).await? else { return Ok(None) };
-        let members = metadata(&group.attributes());
-        if let Some(well) = members.get("well") {
-            return Ok(Some(paths(start, &well, "images")?));
+        if let Some(well) = well(start, &group)? {
+            return Ok(Some(well));
         }
-        let Some(plate) = members.get("plate") else { return Ok(None) };
-        let wells = stream::iter(paths(start, &plate, "wells")?).map(|place| async move {
+        let plate = PlateDocument::read(&group.attributes(), group.format())
+            .map_err(|e| of_group(e.into(), start))?;
+        let Some(plate) = plate else { return Ok(None) };
+        let wells = stream::iter(plate.wells).map(|path| async move {
+            let place = below(start, &path)?;
             let images = match self.node(&place).await? {
-                Some(NodeMeta::Group(group)) => metadata(&group.attributes()).get("well"),
+                Some(NodeMeta::Group(group)) => well(&place, &group)?,
                 _ => None,
             };
-            let images = images.map(|well| paths(&place, &well, "images")).transpose()?;
             Ok::<_, CopyError>(images.ok_or_else(|| place.node_path()))
         });
         let mut all = Vec::new();
@@ -158,10 +158,9 @@ impl Pyramid {
     async fn labels(&self, image: &Prefix, notes: &mut Vec<String>) -> CopyResult<Vec<(Self, Found)>> {
         let place = image.child("labels")?;
         let Some(NodeMeta::Group(group)) = self.node(&place).await? else { return Ok(Vec::new()) };
-        let listed = metadata(&group.attributes()).get("labels");
         let mut all = Vec::new();
-        for path in listed.and_then(|list| list.elements()).into_iter().flatten() {
-            let place = below(&place, path.as_text().as_deref().unwrap_or_default())?;
+        for path in labels(&group.attributes(), group.format()) {
+            let place = below(&place, &path)?;
             // The settings are those for the image.
             let pyramid = Self {
                 path: place.node_path(),
@@ -203,7 +202,7 @@ impl Pyramid {
         if self.factors.is_some() {
             return image.factors(self, &image.names(), &mut Vec::new());
         }
-        let path = image.said.paths().and_then(|paths| paths.get(1)).map_or("", String::as_str);
+        let path = image.said.paths().nth(1).unwrap_or_default();
         let level1 = self.open(&below(&image.group, path)?).await?;
         let (from, to) = (image.level0.shape(), level1.shape());
         let factors: Vec<u64> =
@@ -214,26 +213,16 @@ impl Pyramid {
     }
 }
 
-/// Returns the metadata of OME-Zarr in attributes.
-fn metadata(attributes: &Object) -> Object {
-    attributes.get("ome").and_then(|ome| ome.as_object()).unwrap_or_else(|| attributes.clone())
-}
-
-/// Returns the places below a group that a list of objects names by `path`.
-fn paths(group: &Prefix, of: &Value, list: &str) -> CopyResult<Vec<Prefix>> {
-    let list = of.get(list).and_then(|list| list.elements()).into_iter().flatten();
-    let paths = list.filter_map(|entry| entry.get("path")?.as_text());
-    paths.map(|path| below(group, &path)).collect()
+/// Returns the places of the images of a well; `None` for other groups.
+fn well(place: &Prefix, group: &GroupMeta) -> CopyResult<Option<Vec<Prefix>>> {
+    let well = WellDocument::read(&group.attributes(), group.format());
+    let Some(well) = well.map_err(|e| of_group(e.into(), place))? else { return Ok(None) };
+    Ok(Some(well.images.iter().map(|path| below(place, path)).collect::<CopyResult<_>>()?))
 }
 
 /// Returns the place at a path below a group.
 fn below(group: &Prefix, path: &str) -> CopyResult<Prefix> {
-    let names = || path.split('/').filter(|name| !name.is_empty());
-    if names().next().is_none() || names().any(|name| name == "." || name == "..") {
-        let message = format!("group {:?}: {path:?} is no path below it", group.node_path());
-        return Err(CopyError::unsupported(message));
-    }
-    names().try_fold(group.clone(), |place, name| Ok(place.child(name)?))
+    path.split('/').try_fold(group.clone(), |place, name| Ok(place.child(name)?))
 }
 
 impl PyramidPlans {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use zarr_array::meta::multiscale::OmeVersion;
 use zarr_array::meta::{ArrayMeta, Format};
 use zarr_array::traits::Prefix;
 use zarr_array::traits::number::Numeric;
@@ -9,7 +10,7 @@ use zarr_array::{Array, ArrayErrorKind, Registry, Storage};
 
 use super::builder::Pyramid;
 use super::found::Found;
-use super::group::{self, Described, MultiscaleMetadata, OmeVersion};
+use super::group::{self, Described, MultiscaleMetadata};
 use super::kernel::Kernel;
 use super::levels::{PyramidLevel, shapes, shapes_beside};
 use super::method::Downsample;
@@ -161,11 +162,9 @@ impl Found {
             return Err(CopyError::node(ArrayErrorKind::LimitExceeded, message));
         }
         let passes = self.passes(pyramid, &grids, &described.factors)?;
-        let named = self.said.paths().unwrap_or_default().iter().skip(1);
-        let named: Vec<String> = named.map(|path| path.trim_matches('/').to_owned()).collect();
+        let named: Vec<String> = self.said.paths().skip(1).map(str::to_owned).collect();
         // Levels are removed when they are replaced.
-        let holds =
-            |path: &&String| path.is_empty() || format!("{}/", self.below).starts_with(&format!("{path}/"));
+        let holds = |path: &&String| format!("{}/", self.below).starts_with(&format!("{path}/"));
         if let Some(path) = named.iter().find(holds) {
             let message = format!("the group names {path:?} as a further level, but level 0 is there");
             return Err(CopyError::settings(message));

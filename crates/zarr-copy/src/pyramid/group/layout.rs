@@ -29,12 +29,6 @@ const KNOWN: [(&str, &str, &str, &str); 3] = [
     ),
 ];
 
-/// Returns the paths of the levels that the attributes of a group name, level 0 first; `None` without the convention.
-pub(crate) fn paths(attributes: &Object) -> Option<Vec<String>> {
-    let layout = attributes.get(MEMBER)?.get("layout")?;
-    layout.elements()?.map(|level| level.get("asset")?.as_text()).collect()
-}
-
 /// Whether attributes place pixels on the earth.
 pub(crate) fn has_place(attributes: &Object) -> bool {
     attributes.members().any(|member| {
