@@ -1,6 +1,7 @@
 //! The output of `zarr info` for an image in several resolutions, and for a plate of wells with images.
 
 use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::multiscale::{PlateDocument, WellDocument};
 use zarr_hierarchy::blocking::Group;
 use zarr_xarray::{AxisKind, Channel, Multiscale, MultiscaleLevel, blocking};
 
@@ -181,10 +182,7 @@ fn note(image: &Multiscale) -> String {
 
 /// A plate: rows and columns of wells, each with fields of one image.
 pub(super) struct PlateInfo {
-    version: Option<String>,
-    rows: Vec<String>,
-    columns: Vec<String>,
-    wells: Vec<String>,
+    plate: Result<PlateDocument, String>,
     /// The number of fields in the first well, and the image in its first field.
     fields: usize,
     image: Option<ImageInfo>,
@@ -193,38 +191,28 @@ pub(super) struct PlateInfo {
 impl PlateInfo {
     /// Reads what a group says about its wells, and the first of them. Returns `None` if it says nothing.
     pub(super) fn of(group: &Group) -> Option<Self> {
-        let attributes = group.attributes();
-        let ome = attributes.get("ome");
-        let plate = ome.as_ref().and_then(|ome| ome.get("plate")).or_else(|| attributes.get("plate"))?;
-        let texts = |member: &str, name: &str| -> Vec<String> {
-            let list = plate.get(member);
-            let elements = list.iter().flat_map(Value::elements).flatten();
-            elements.filter_map(|element| element.get(name)?.as_text()).collect()
+        let plate = match PlateDocument::read(&group.attributes(), group.format()) {
+            Ok(plate) => plate?,
+            Err(e) => return Some(Self { plate: Err(format!("{e:#}")), fields: 0, image: None }),
         };
-        let version = plate.get("version").or_else(|| ome.as_ref()?.get("version"));
-        let wells = texts("wells", "path");
-        let well = wells.first().and_then(|path| group.group(path).ok());
-        let fields: Vec<String> = well.iter().flat_map(|well| fields(&well.attributes())).collect();
+        let well = plate.wells.first().and_then(|path| group.group(path).ok());
+        let read = |well: &Group| WellDocument::read(&well.attributes(), well.format()).ok()?;
+        let fields = well.as_ref().and_then(read).map(|well| well.images).unwrap_or_default();
         let first = well.zip(fields.first()).and_then(|(well, path)| well.group(path).ok());
-        Some(Self {
-            version: version.and_then(|version| version.as_text()),
-            rows: texts("rows", "name"),
-            columns: texts("columns", "name"),
-            fields: fields.len(),
-            image: first.and_then(|image| ImageInfo::of(&image)),
-            wells,
-        })
+        let image = first.and_then(|image| ImageInfo::of(&image));
+        Some(Self { plate: Ok(plate), fields: fields.len(), image })
     }
 
     pub(super) fn head(&self) -> String {
-        let version = self.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
-        let (rows, columns) = (self.rows.len(), self.columns.len());
+        let Ok(plate) = &self.plate else { return String::new() };
+        let version = plate.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        let (rows, columns) = (plate.rows.len(), plate.columns.len());
         let count = |count: usize, what: &str| {
             format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
         };
         let all = rows * columns;
-        let first = self.wells.first().map(String::as_str).unwrap_or_default();
-        let fields = if self.wells.is_empty() {
+        let first = plate.wells.first().map(String::as_str).unwrap_or_default();
+        let fields = if plate.wells.is_empty() {
             String::new()
         } else {
             format!(", {} in {first}", count(self.fields, "field"))
@@ -233,22 +221,26 @@ impl PlateInfo {
             ", OME-Zarr{version}: {} × {}, {} of {} wells{fields}",
             count(rows, "row"),
             count(columns, "column"),
-            grouped(self.wells.len() as u64),
+            grouped(plate.wells.len() as u64),
             grouped(all as u64)
         )
     }
 
     pub(super) fn page(&self) -> String {
+        let plate = match &self.plate {
+            Ok(plate) => plate,
+            Err(reason) => return row("no plate", reason),
+        };
         let mut page = String::new();
-        if !self.rows.is_empty() && self.rows.len() <= DRAWN[0] && self.columns.len() <= DRAWN[1] {
-            let width = self.columns.iter().map(|name| name.chars().count()).max().unwrap_or(1);
-            let side = self.rows.iter().map(|name| name.chars().count()).max().unwrap_or(1);
-            let names: String = self.columns.iter().map(|name| format!("  {name:>width$}")).collect();
+        if !plate.rows.is_empty() && plate.rows.len() <= DRAWN[0] && plate.columns.len() <= DRAWN[1] {
+            let width = plate.columns.iter().map(|name| name.chars().count()).max().unwrap_or(1);
+            let side = plate.rows.iter().map(|name| name.chars().count()).max().unwrap_or(1);
+            let names: String = plate.columns.iter().map(|name| format!("  {name:>width$}")).collect();
             page += &format!("            {:side$}{names}\n", "");
-            for row in &self.rows {
-                let has = |column: &String| self.wells.iter().any(|well| *well == format!("{row}/{column}"));
+            for row in &plate.rows {
+                let has = |column: &String| plate.wells.iter().any(|well| *well == format!("{row}/{column}"));
                 let mark = |column: &String| format!("  {:>width$}", if has(column) { "●" } else { "·" });
-                let marks: String = self.columns.iter().map(mark).collect();
+                let marks: String = plate.columns.iter().map(mark).collect();
                 page += &format!("            {row:side$}{marks}\n");
             }
         }
@@ -271,17 +263,12 @@ impl PlateInfo {
     }
 
     pub(super) fn to_json(&self, info: &mut Object) {
-        info.set("rows", self.rows.iter().map(String::as_str).collect::<Value>());
-        info.set("columns", self.columns.iter().map(String::as_str).collect::<Value>());
-        info.set("wells", self.wells.iter().map(String::as_str).collect::<Value>());
+        let plate = match &self.plate {
+            Ok(plate) => plate,
+            Err(reason) => return info.set("no_plate_because", reason),
+        };
+        info.set("rows", plate.rows.iter().map(String::as_str).collect::<Value>());
+        info.set("columns", plate.columns.iter().map(String::as_str).collect::<Value>());
+        info.set("wells", plate.wells.iter().map(String::as_str).collect::<Value>());
     }
-}
-
-/// Returns the paths of the images in a well.
-fn fields(attributes: &Object) -> Vec<String> {
-    let ome = attributes.get("ome");
-    let well = ome.and_then(|ome| ome.get("well")).or_else(|| attributes.get("well"));
-    let images = well.and_then(|well| well.get("images"));
-    let images = images.iter().flat_map(Value::elements).flatten();
-    images.filter_map(|image| image.get("path")?.as_text()).collect()
 }
