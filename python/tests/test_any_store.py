@@ -549,6 +549,39 @@ def test_requests_are_limited_and_bytes_are_not_copied() -> None:
     assert stores._content(cpu.Buffer.from_array_like(np.frombuffer(value, "u1")[::-1])) == b"dcba"
 
 
+class Changed(FsspecStore):
+    """A store whose reads of one range do something else."""
+
+    async def get(self, *arguments: Any, **options: Any) -> Any:
+        return await super().get(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fails", "calls"), [(FsspecStore, False, True), (FsspecStore, True, True), (Changed, False, False)]
+)
+def test_ranges_of_an_object_are_read_in_one_call(
+    kind: type[FsspecStore], fails: bool, calls: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    async def noted(self: FsspecStore, prototype: Any, key_ranges: Any) -> Any:
+        asked.append([key for key, _ in key_ranges])
+        if fails:
+            raise TypeError("no bytes")
+        return await own(self, prototype, key_ranges)
+
+    own = FsspecStore.get_partial_values
+    monkeypatch.setattr(FsspecStore, "get_partial_values", noted)
+    # Gaps of 80,000 bytes, which are not read.
+    store = kind.from_url(f"memory://{name()}")
+    shape, chunks = (8, 80_000), (1, 80_000)
+    array = zarr_rs.create_array(store, shape=shape, shards=shape, chunks=chunks, dtype="u1", compressors=None)
+    values = np.arange(8, dtype="u1")[:, None].repeat(80_000, axis=1)
+    array[...] = values
+    np.testing.assert_array_equal(array[::2], values[::2])
+    assert bool(asked) == calls and all(len(keys) > 1 and set(keys) == {"c/0/0"} for keys in asked)
+
+
 @pytest.mark.parametrize("make", [dict, MemoryStore, lambda: WrapperStore(MemoryStore()), Session])
 def test_threads_that_write_one_chunk_lose_nothing(make: Callable[[], Any]) -> None:
     location = make()

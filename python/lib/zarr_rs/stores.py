@@ -68,6 +68,10 @@ _CREDENTIALS = {
     "GOOGLE_SERVICE_ACCOUNT_KEY",
 }
 
+#: Stores whose `get_partial_values` takes less than a call of `get` for each range, by package and class. Others have none, or
+#: read one range after another.
+_READ_RANGES = {("zarr", "FsspecStore"), ("icechunk", "IcechunkStore")}
+
 #: The documents of nodes. Everything else that a store lists may be the folder of a node.
 _DOCUMENTS = {"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"}
 
@@ -227,6 +231,12 @@ def _is_synchronous(store: Store) -> bool:
     return not isinstance(store, WrapperStore) or _is_synchronous(store._store)
 
 
+def _reads_ranges(kind: type[Store]) -> bool:
+    """Whether ranges of a value are read at once. A class that overrides `get` must get each of them."""
+    found = next(part for part in kind.__mro__ if {"get", "get_partial_values"} & vars(part).keys())
+    return (found.__module__.partition(".")[0], found.__name__) in _READ_RANGES
+
+
 def check_caller(loop: asyncio.AbstractEventLoop | None = None) -> None:
     """Refuses a call that would wait forever: one that blocks the event loop on which it waits for a store."""
     if asyncio._get_running_loop() is (loop or _get_loop()):
@@ -314,6 +324,7 @@ class _OnLoop:
         self._loop = loop
         self._prototype = default_buffer_prototype()
         self._opening = asyncio.Lock()
+        self._reads_ranges = _reads_ranges(type(store))
 
     def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> None:
         self._start(reply, self._get, key, ranges)
@@ -356,10 +367,21 @@ class _OnLoop:
                 raise
 
     async def _get(self, key: str, ranges: Sequence[Range]) -> list[bytes] | None:
+        if self._reads_ranges and len(ranges) > 1 and all(span is None or span[0] != span[1] for span in ranges):
+            found = await self._get_at_once(key, ranges)
+            if found is not None:
+                return found
         values = await asyncio.gather(*(self._range(key, r) for r in ranges))
         # An object that is deleted between two ranges is missing.
-        present = [value for value in values if value is not None]
-        return present if len(present) == len(values) else None
+        return _present(values)
+
+    async def _get_at_once(self, key: str, ranges: Sequence[Range]) -> list[bytes] | None:
+        """Reads ranges in one call. Returns `None` if the object is missing or the call failed: `get` then says which."""
+        try:
+            values = await self._store.get_partial_values(self._prototype, [(key, _asked(span)) for span in ranges])
+        except Exception:  # icechunk raises a TypeError for an object that is missing
+            return None
+        return _present([None if value is None else _content(value) for value in values])
 
     async def _range(self, key: str, span: Range) -> bytes | None:
         if span is not None and span[0] == span[1]:
@@ -460,8 +482,18 @@ class _InThreads(_OnLoop):
         return True
 
 
+def _present(values: list[bytes | None]) -> list[bytes] | None:
+    """Returns the ranges of an object, or `None` if one of them is missing."""
+    present = [value for value in values if value is not None]
+    return present if len(present) == len(values) else None
+
+
 def _content(value: Buffer) -> bytes:
-    """Returns the bytes of a buffer. Those that a store has received as `bytes` are not copied."""
+    """Returns the bytes of a buffer. Those that a store has received as `bytes` are not copied.
+
+    Memory of other owners, such as that of obstore, is copied once: the engine keeps bytes while other threads run, and to
+    refer to memory that Python may change needs `unsafe`, which is only in zarr-strided.
+    """
     array: Any = value.as_array_like()
     base = getattr(array, "base", None)
     if type(base) is bytes and array.nbytes == len(base) and array.strides == (1,):
