@@ -13,8 +13,9 @@ version=$(sed -n 's/^zarr==//p' "$here/$requirements")
 tar -xf "$place/zarr-$version.tar.gz" -C "$place"
 cd "$place/zarr-$version"
 # Left out: benchmarks, what runs other programs or other versions, and examples of the documentation. Without the options of
-# the package's settings, which are about benchmarks and reports.
+# the package's settings, which are about benchmarks and reports. Some of the tests of properties take minutes, so a process
+# without tests takes some of the other's.
 "$run" -m pytest -c pyproject.toml --rootdir . -o addopts= -p no:cacheprovider -p stand_in --differing "$here/zarr-python.txt" \
-    --quiet --tb=short --disable-warnings -n 2 -W ignore::zarr_rs.FallbackWarning \
+    --quiet --tb=short --disable-warnings -n 2 --dist worksteal -W ignore::zarr_rs.FallbackWarning \
     --ignore=tests/benchmarks --ignore=tests/test_regression --ignore=tests/test_docs.py --ignore=tests/test_examples.py \
     "$@" tests
