@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import pickle
 import warnings
 from typing import Any
@@ -15,8 +16,9 @@ import zarr_rs
 from conftest import OURS, OWN, no_fallback, ours, own, pipeline
 from packaging.version import Version
 from zarr.abc.codec import BytesBytesCodec
+from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
-from zarr_rs import report
+from zarr_rs import metadata, report
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +37,34 @@ def keys(store: Any) -> set[str]:
 def test_the_name_of_the_pipeline_is_found_without_an_import() -> None:
     with pipeline("zarr_rs.CodecPipeline"):
         assert zarr.registry.get_pipeline_class() is zarr_rs.CodecPipeline
+
+
+FILL_VALUES = [
+    *[("f4", value) for value in (0.0, -0.0, 1.5, float("nan"), float("inf"))],
+    *[("i8", 2**60 + 1), ("u1", 7), ("?", True), ("c8", -0.0 + 1j), (">f8", -0.0), ("<f2", 0.5)],
+    *[("M8[s]", np.datetime64(5, "s")), ("M8[ns]", np.datetime64("NaT", "ns")), ("m8[ms]", np.timedelta64(5, "ms"))],
+    *[("U3", "abc"), ("S3", b"abc"), ("V2", b"ab"), ([("a", "i4"), ("b", "f8")], (1, 2.5)), (str, "x")],
+]
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_the_document_for_the_engine_is_that_of_zarr_python(zarr_format: Any) -> None:
+    """Twice, because forms of fill values are kept."""
+    layouts: list[dict[str, Any]] = [{"chunks": (2, 3)}]
+    if zarr_format == 3:
+        layouts += [{"chunks": (2, 3), "shards": (4, 6)}]
+        layouts += [{"chunks": (4, 6), "dimension_names": ("y", None), "attributes": {"a": 1}}]
+        layouts[-1]["chunk_key_encoding"] = {"name": "v2", "separator": "."}
+    for dtype, fill_value in FILL_VALUES * 2:
+        for layout in layouts:
+            layout |= {"dtype": dtype, "fill_value": fill_value, "zarr_format": zarr_format}
+            array = zarr.create_array({}, shape=(8, 6), **layout)
+            name = ".zarray" if zarr_format == 2 else "zarr.json"
+            expected = json.loads(array.metadata.to_buffer_dict(default_buffer_prototype())[name].to_bytes())
+            expected.pop("attributes", None)
+            found = json.loads(metadata.document_of(array.metadata))
+            # As texts, in which -0.0 is not 0.0, and NaN is NaN.
+            assert json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True), (dtype, fill_value)
 
 
 @pytest.mark.parametrize("write_empty", [False, True])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from zarr.codecs import ShardingCodec
 from zarr.codecs._v2 import V2Codec
 from zarr.core.array_spec import ArrayConfig, ArraySpec
@@ -23,6 +25,18 @@ if TYPE_CHECKING:
 
 #: The packages whose codecs and data types the engine implements.
 _KNOWN = ("zarr", "numcodecs")
+
+#: Whether `_members` knows all members of a document of format 3. Before zarr-python 3.1 a data type is another object.
+_KNOWS_ALL = {field.name for field in dataclasses.fields(ArrayV3Metadata)} == {
+    *("zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs"),
+    *("attributes", "dimension_names", "storage_transformers", "extra_fields"),
+}
+
+#: The JSON of fill values, by data type, type and bytes.
+_fill_values: dict[tuple[Any, type, bytes], Any] = {}
+
+#: The most fill values that are kept.
+_KEPT = 256
 
 
 def codecs_of(metadata: ArrayMetadata) -> Iterable[Codec]:
@@ -79,7 +93,7 @@ def depth_of(metadata: ArrayMetadata) -> int:
 
 def document_of(metadata: ArrayMetadata) -> bytes:
     """Returns the metadata document without its attributes."""
-    document = metadata.to_dict()
+    document = _members(metadata) if type(metadata) is ArrayV3Metadata and _KNOWS_ALL else metadata.to_dict()
     document.pop("attributes", None)
     try:
         return json.dumps(document).encode()
@@ -91,6 +105,39 @@ def document_of(metadata: ArrayMetadata) -> bytes:
     document = json.loads(documents["zarr.json"].to_bytes())
     document.pop("attributes", None)
     return json.dumps(document).encode()
+
+
+def _members(metadata: ArrayV3Metadata) -> dict[str, Any]:
+    """Returns `metadata.to_dict()` without attributes, in a tenth of its time."""
+    document = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": metadata.shape,
+        "data_type": metadata.data_type.to_json(zarr_format=3),
+        "chunk_grid": metadata.chunk_grid.to_dict(),
+        "chunk_key_encoding": metadata.chunk_key_encoding.to_dict(),
+        "fill_value": _fill_value(metadata),
+        "codecs": [codec.to_dict() for codec in metadata.codecs],
+        "storage_transformers": metadata.storage_transformers,
+        **metadata.extra_fields,
+    }
+    if metadata.dimension_names is not None:
+        document["dimension_names"] = metadata.dimension_names
+    return document
+
+
+def _fill_value(metadata: ArrayV3Metadata) -> Any:
+    """Returns the fill value for JSON. Those of numbers are kept: zarr-python takes longer for it than for all else."""
+    value, data_type = metadata.fill_value, metadata.data_type
+    if not isinstance(value, np.number | np.bool_):
+        return data_type.to_json_scalar(value, zarr_format=3)
+    # Equal numbers may have several forms: -0.0 and 0.0.
+    key = (data_type, type(value), value.tobytes())
+    if key not in _fill_values:
+        if len(_fill_values) >= _KEPT:
+            _fill_values.clear()
+        _fill_values[key] = data_type.to_json_scalar(value, zarr_format=3)
+    return _fill_values[key]
 
 
 def inner_order_of(metadata: ArrayMetadata) -> str | None:

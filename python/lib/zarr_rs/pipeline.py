@@ -91,8 +91,8 @@ class _Shared:
         self.pace = _Pace()
         #: That of writes of parts of chunks, which may wait for the disk: a power cut must not destroy the other parts.
         self.pace_of_updates = _Pace()
-        #: Arrays by their node and settings, with the metadata that they were opened with.
-        self.arrays: dict[tuple[object, ...], tuple[ArrayMetadata, _Opened]] = {}
+        #: Arrays by their node and settings, with the metadata document that they were opened with.
+        self.arrays: dict[tuple[object, ...], tuple[bytes, _Opened]] = {}
 
 
 _shared: weakref.WeakKeyDictionary[Storage, _Shared] = weakref.WeakKeyDictionary()
@@ -377,15 +377,16 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         inner_order = inner_order_of(metadata)
         inline_bytes = settings.inline_bytes()
         key = (node, write_empty, needs_all, inner_order, inline_bytes)
+        document = document_of(metadata)
         found = shared.arrays.get(key)
-        if found is not None and found[0] == metadata:
+        if found is not None and found[0] == document:
             return found[1]
         is_foreign = self._handles.foreign is storage
         try:
             array = Array(
                 storage,
                 node,
-                document_of(metadata),
+                document,
                 metadata.zarr_format,
                 write_empty_chunks=write_empty,
                 is_foreign=is_foreign,
@@ -400,7 +401,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         opened = _Opened(array, shared, inline_bytes if may_be_inline else 0)
         while len(shared.arrays) >= _KEPT:
             shared.arrays.pop(next(iter(shared.arrays)))
-        shared.arrays[key] = (metadata, opened)
+        shared.arrays[key] = (document, opened)
         return opened
 
     async def _storage(
