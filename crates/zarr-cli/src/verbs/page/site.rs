@@ -5,8 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use zarr_array::meta::json::Object;
 
+use super::script::script;
+
 pub(crate) const CSS: &str = include_str!("page.css");
-pub(crate) const JS: &str = include_str!("page.js");
 const HTML: &str = include_str!("page.html");
 
 /// The place in the page for the style and the script.
@@ -21,7 +22,7 @@ pub(crate) fn html() -> String {
 /// Returns the page as one file with all answers in it. It loads nothing, and runs no script but its own.
 pub(crate) fn alone(answers: &Object) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
-    let script = format!("\n{JS}");
+    let script = format!("\n{}", script());
     let style = format!("\n{CSS}");
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_page_names_nothing_outside() {
-        for text in [HTML, CSS, JS] {
+        for text in [HTML, CSS, script()] {
             assert!(!text.contains("http:") && !text.contains("https:") && !text.contains("innerHTML"));
         }
     }

@@ -14,7 +14,7 @@ use crate::args::target::Target;
 use crate::exit::{Exit, Failure, say};
 use crate::out::json;
 use crate::scene::Scenes;
-use crate::verbs::page::{self, Asked, CSS, JS};
+use crate::verbs::page::{self, Asked, CSS};
 
 /// The path of the page.
 pub(super) const PATH: &str = "/.page/";
@@ -61,7 +61,7 @@ pub(super) async fn reply(page: &Arc<Page>, what: &str, query: &str) -> StoreRes
     match what {
         "" => text("text/html; charset=utf-8", &page::html()),
         "page.css" => text("text/css; charset=utf-8", CSS),
-        "page.js" => text("text/javascript; charset=utf-8", JS),
+        "page.js" => text("text/javascript; charset=utf-8", page::script()),
         "tree" | "look" | "node" | "chunks" | "plane" => {
             let (page, what, query) = (page.clone(), what.to_owned(), query.to_owned());
             let pools = page.clone();
