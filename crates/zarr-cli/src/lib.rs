@@ -20,10 +20,6 @@ mod out;
 mod pick;
 mod planned;
 #[cfg(feature = "image")]
-#[cfg_attr(
-    not(feature = "page"),
-    allow(dead_code, unused_imports, reason = "the page shows more of a scene than a picture does")
-)]
 mod scene;
 mod secrets;
 mod slabs;

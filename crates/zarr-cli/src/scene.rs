@@ -1,16 +1,17 @@
 //! Arrays as pictures show them: decoded, with the coordinates and the levels that the group around them names.
 
+#[cfg(feature = "page")]
 mod axis;
 mod layers;
 mod numbers;
+#[cfg(feature = "page")]
+mod page;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use zarr_array::DataType;
 use zarr_array::blocking::Array;
-#[cfg(feature = "page")]
-use zarr_array::meta::json::Value;
 use zarr_array::traits::lock::unpoisoned;
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Formats, GroupOptions};
@@ -19,12 +20,12 @@ use zarr_xarray::{DecodeOptions, FillIsMissing, Flags, Multiscale, MultiscaleFor
 
 use crate::args::target::{Target, registry};
 use crate::exit::{Exit, Failure};
-#[cfg(feature = "page")]
-use crate::out::json;
 
 #[cfg(feature = "page")]
 pub(crate) use axis::{Axis, Label, Place};
-pub(crate) use layers::{Layer, compose};
+#[cfg(feature = "page")]
+pub(crate) use layers::Layer;
+pub(crate) use layers::compose;
 
 /// How long what was read of a group is used for further pictures.
 const FRESH: Duration = Duration::from_secs(10);
@@ -121,30 +122,6 @@ impl Around {
     }
 }
 
-#[cfg(feature = "page")]
-impl Around {
-    /// Returns the dimensions of the dataset, with the first and the last label of each.
-    pub(crate) fn dimensions(&self) -> Value {
-        let Some(dataset) = &self.dataset else { return Value::null() };
-        let indexes: Vec<&str> = dataset.indexes().collect();
-        let dimension = |(name, length): (&String, &u64)| {
-            let known = indexes.contains(&name.as_str()) && *length <= axis::LONGEST;
-            let index = known.then(|| dataset.index(name).ok()).flatten();
-            let units = dataset.variable(name).ok().and_then(|of| of.attributes().get("units")?.as_text());
-            let last = index.as_ref().and_then(|index| index.text(index.len().checked_sub(1)?));
-            json::object([
-                ("name", name.as_str().into()),
-                ("length", (*length).into()),
-                ("first", index.as_ref().and_then(|index| index.text(0)).into()),
-                ("second", index.as_ref().and_then(|index| index.text(1)).into()),
-                ("last", last.into()),
-                ("units", units.into()),
-            ])
-        };
-        dataset.dimensions().iter().map(dimension).collect()
-    }
-}
-
 fn open(target: &Target) -> Result<Group, Failure> {
     let options = GroupOptions::new().formats(Formats::Both).format(target.format);
     Group::open_with(target.storage.clone(), &target.path, &registry(), &options).map_err(|e| target.fail(e))
@@ -225,28 +202,9 @@ impl Scene {
         (0..self.array.shape().len()).map(name).collect()
     }
 
-    /// Returns an attribute of the array that is a text.
-    pub(crate) fn text(&self, name: &str) -> Option<String> {
-        let value = match &self.variable {
-            Some(variable) => variable.attributes().get(name),
-            None => self.array.attributes().get(name),
-        };
-        value?.as_text()
-    }
-
     /// The words that stand for numbers.
     pub(crate) fn flags(&self) -> Option<Flags> {
         self.variable.as_ref()?.flags().ok().flatten()
-    }
-
-    /// Whether the array is a level of an image of OME-Zarr.
-    pub(crate) fn is_picture(&self) -> bool {
-        self.image().is_some_and(|image| image.format != MultiscaleFormat::Convention)
-    }
-
-    /// Whether numbers name objects and have no order.
-    pub(crate) fn is_label(&self) -> bool {
-        self.image().is_some_and(|image| image.is_label)
     }
 
     /// The dimensions of rows and columns: those in space, else the last two that are not short, else the last two.

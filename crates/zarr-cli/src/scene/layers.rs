@@ -17,7 +17,6 @@ const ACTIVE: usize = 4;
 /// A channel of a plane.
 #[derive(Debug)]
 pub(crate) struct Layer {
-    pub(crate) label: String,
     pub(crate) color: [u8; 3],
     /// The numbers of no and of full colour.
     pub(crate) window: (f64, f64),
@@ -56,10 +55,6 @@ impl Scene {
             let is_bytes = image.is_none() || self.is_colour(count);
             let window = window.unwrap_or_else(|| if is_bytes { (0.0, 255.0) } else { spread(&values) });
             layers.push(Layer {
-                label: said.and_then(|said| said.label.clone()).unwrap_or_else(|| match image {
-                    None => ["red", "green", "blue"][at.min(2)].to_owned(),
-                    Some(_) => format!("channel {at}"),
-                }),
                 color,
                 window,
                 is_active: said.map_or(at < ACTIVE, |said| said.is_active),
@@ -119,7 +114,6 @@ mod tests {
     #[test]
     fn active_layers_are_added_within_their_windows() {
         let layer = |color, window, is_active, values: &[f64]| Layer {
-            label: String::new(),
             color,
             window,
             is_active,

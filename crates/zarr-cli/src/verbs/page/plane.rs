@@ -144,8 +144,9 @@ fn picture(scene: &Scene, at: Vec<u64>, asked: &Asked, side: u64) -> Result<Obje
     match channels {
         Some(dim) => {
             style = "channels";
-            for layer in scene.layers(&picks, dim)? {
-                layers.push(layer_of(&layer, asked.is_coarse));
+            let found = scene.layers(&picks, dim)?;
+            for (layer, label) in found.iter().zip(scene.channel_names(found.len())) {
+                layers.push(layer_of(layer, &label, asked.is_coarse));
             }
             shown.set("channels", dim as u64);
         }
@@ -187,9 +188,9 @@ fn picture(scene: &Scene, at: Vec<u64>, asked: &Asked, side: u64) -> Result<Obje
     Ok(shown)
 }
 
-fn layer_of(layer: &Layer, is_coarse: bool) -> Object {
+fn layer_of(layer: &Layer, label: &str, is_coarse: bool) -> Object {
     json::object([
-        ("label", layer.label.as_str().into()),
+        ("label", label.into()),
         ("color", layer.color.to_vec().into()),
         ("window", [layer.window.0, layer.window.1].into_iter().map(json::float).collect()),
         ("is_active", layer.is_active.into()),
