@@ -101,24 +101,65 @@ for (const [kind, url] of [["serve", `${server}.page/`], ["view", pathToFileURL(
   check(`${kind}: the levels are listed`, await holds(page, "OME-Zarr 0.5"));
   await page.screenshot({ path: join(out, `${kind}-image.png`), fullPage: true });
 
+  // Zoom: about the pointer, by keys and by buttons. Ticks and the number under the pointer follow.
+  await page.click('#nodes a[href="#/t2m"]');
+  await opened(page, "/t2m");
+  await isDrawn(page);
+  const place = await page.$eval("canvas.plane", canvas => { const { left, top, width, height } = canvas.getBoundingClientRect(); return { left, top, width, height }; });
+  const [far, deep] = [place.left + place.width * .4, place.top + place.height * .4];
+  const view = async () => (await shown(page, "view")).split(",").map(Number);
+  const becomes = async holds => {
+    for (let tries = 0; tries < 100; tries++) {
+      if (holds(await view()) && !(await page.$(".busy"))) return true;
+      await page.waitForTimeout(50);
+    }
+    return false;
+  };
+  const isWhole = ([top, bottom, left, right]) => top === 0 && bottom === 1 && left === 0 && right === 1;
+  const isHalf = ([, , left, right]) => Math.abs(right - left - .5) < 1e-5;
+  await page.mouse.move(far, deep);
+  const value = () => page.textContent("main .value"), told = await value();
+  await page.mouse.wheel(0, -600);
+  check(`${kind}: the wheel zooms`, await becomes(([top, bottom, left, right]) => bottom - top < .7 && right - left < .7), (await view()).join());
+  check(`${kind}: what is under the pointer stays there`, await page.mouse.move(far + 1, deep).then(value) === told, `${told} became ${await value()}`);
+  check(`${kind}: the part is named`, await holds(page, "Shown: lat"));
+  await page.waitForTimeout(400);
+  await page.screenshot({ path: join(out, `${kind}-zoom.png`), fullPage: true });
+  const inside = await view();
+  await page.mouse.down();
+  await page.mouse.move(far - place.width * .2, deep, { steps: 4 });
+  await page.mouse.up();
+  check(`${kind}: dragging moves the part`, await becomes(([top, , left, right]) => left > inside[2] + .05 && right < 1.000001 && Math.abs(top - inside[0]) < .001), (await view()).join());
+  await page.mouse.dblclick(far, deep);
+  check(`${kind}: a double click shows the whole`, await becomes(isWhole) && !/Shown:/.test(await page.textContent("main")), (await view()).join());
+  await page.focus("canvas.plane");
+  await page.keyboard.press("+");
+  check(`${kind}: + zooms in`, await becomes(isHalf), (await view()).join());
+  const first = await view();
+  await page.keyboard.press("Shift+ArrowRight");
+  check(`${kind}: Shift and an arrow move the part`, await becomes(([, , left]) => left > first[2]), (await view()).join());
+  for (let presses = 0; presses < 3; presses++) await page.keyboard.press("ArrowDown");
+  check(`${kind}: arrows choose an element in the part`, /element \[/.test(await value()));
+  await page.keyboard.press("-");
+  check(`${kind}: - zooms out`, await becomes(isWhole), (await view()).join());
+  await page.click("div.zoom button >> nth=1");
+  check(`${kind}: a button zooms in`, await becomes(isHalf), (await view()).join());
+  await page.focus("canvas.plane");
+  await page.keyboard.press("0");
+  check(`${kind}: 0 shows the whole`, await becomes(isWhole) && await page.isDisabled("button.whole"), (await view()).join());
+
   if (kind === "serve") {
+    await page.click('#nodes a[href="#/cells"]');
+    await opened(page, "/cells");
+    await isDrawn(page);
     before = await picture(page);
     await page.selectOption("main select.level", "1");
     check("serve: another level is drawn", await changed(page, before) && await holds(page, "Level 1:"));
+    await page.selectOption("main select.level", "");
     await page.click('#nodes a[href="#/t2m"]');
     await opened(page, "/t2m");
     await isDrawn(page);
     await page.waitForSelector("main select.side");
-    before = await picture(page);
-    const place = await page.$eval("canvas.plane", canvas => { const { left, top, width, height } = canvas.getBoundingClientRect(); return { left, top, width, height }; });
-    await page.mouse.move(place.left + place.width * .3, place.top + place.height * .3);
-    await page.mouse.down();
-    await page.mouse.move(place.left + place.width * .5, place.top + place.height * .6, { steps: 4 });
-    await page.mouse.up();
-    check("serve: dragging zooms into a part", await page.waitForSelector("button.whole").then(() => true, () => false) && await holds(page, "Shown: lat"), await page.textContent("main"));
-    await page.screenshot({ path: join(out, "serve-zoom.png"), fullPage: true });
-    await page.click("button.whole");
-    check("serve: a button shows the whole picture again", await page.waitForSelector("button.whole", { state: "detached" }).then(() => true, () => false) && !/Shown:/.test(await page.textContent("main")));
     before = await picture(page);
     await page.selectOption("main select.side >> nth=0", "0");
     check("serve: another dimension goes down", await changed(page, before) && await shown(page, "rows") === "time");

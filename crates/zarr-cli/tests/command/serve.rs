@@ -505,6 +505,33 @@ fn the_page_and_its_answers_are_served_beside_the_keys() {
 }
 
 #[test]
+fn positions_in_one_level_of_an_image_are_found_in_another() {
+    let folder = Folder::new();
+    let ome = "{\"ome\":{\"version\":\"0.5\",\"multiscales\":[{\"axes\":[{\"name\":\"z\",\"type\":\"space\"},\
+               {\"name\":\"y\",\"type\":\"space\"},{\"name\":\"x\",\"type\":\"space\"}],\"datasets\":[\
+               {\"path\":\"s0\",\"coordinateTransformations\":[{\"type\":\"scale\",\"scale\":[1,1,1]}]},\
+               {\"path\":\"s1\",\"coordinateTransformations\":[{\"type\":\"scale\",\"scale\":[2,2,2]}]}]}]}}";
+    for arguments in [
+        "create i.zarr --group".to_owned(),
+        "create i.zarr/s0 --dtype uint8 --shape 8,4,4".to_owned(),
+        "create i.zarr/s1 --dtype uint8 --shape 4,2,2".to_owned(),
+        format!("attrs merge i.zarr {ome}"),
+    ] {
+        crate::harness::zarr_in(folder.path(), arguments.split(' ')).exits(0);
+    }
+    let server = Server::start([folder.join("i.zarr")]);
+    for (query, wanted) in [
+        ("level=s1&of=s0&at=7,0,0", 3),
+        ("level=s0&of=s1&at=3,0,0", 6),
+        ("level=s0&of=s0&at=7,0,0", 7),
+        ("level=s0&of=s7&at=3,0,0", 3),
+        ("level=s1&of=s0", 2),
+    ] {
+        assert_eq!(answer(&server, &format!("plane?path=/&{query}")).1["at"][0], wanted, "{query}");
+    }
+}
+
+#[test]
 fn a_browser_at_the_root_gets_the_page_and_programs_the_listing() {
     let folder = planes();
     let server = Server::start([folder.join("a.zarr")]);

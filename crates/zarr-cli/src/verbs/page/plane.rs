@@ -41,6 +41,8 @@ pub(crate) struct Asked {
     pub(crate) sides: Option<[usize; 2]>,
     /// The positions in all dimensions. Those of the sides are where the plane begins. By default those that suit it.
     pub(crate) at: Vec<u64>,
+    /// The path of the level whose elements `at` counts. By default the level that is shown.
+    pub(crate) of: Option<String>,
     /// A curve along this dimension.
     pub(crate) along: Option<usize>,
     /// The largest number of pixels along a side.
@@ -78,8 +80,17 @@ fn looked(scenes: &Scenes, here: &Target, asked: &Asked) -> Result<Object, Failu
         return Err(Failure::new(Exit::Unsupported, "the array has no elements"));
     }
     let start = scene.start();
-    let position =
-        |(dim, len): (usize, &u64)| asked.at.get(dim).or(start.get(dim)).copied().unwrap_or(0).min(len - 1);
+    let counted = asked.of.as_ref().and_then(|of| {
+        let mut levels = scene.image()?.levels.iter();
+        Some(&levels.find(|level| level.path == *of)?.shape)
+    });
+    let position = |(dim, len): (usize, &u64)| {
+        let at = asked.at.get(dim).map(|at| match counted.and_then(|shape| shape.get(dim)) {
+            Some(of) if of != len => scaled(*at, *len, *of),
+            _ => *at,
+        });
+        at.or(start.get(dim).copied()).unwrap_or(0).min(len - 1)
+    };
     let at: Vec<u64> = shape.iter().enumerate().map(position).collect();
     let shown = match (scene.number_type(), shape.len(), asked.along) {
         (None, ..) | (_, 0, _) => texts(&scene),
@@ -206,6 +217,11 @@ fn steps(spans: [u64; 2], side: u64) -> [u64; 2] {
     let both = own[0].max(own[1]);
     let is_thin = |span: u64| span.div_ceil(both) < THIN && span > span.div_ceil(both);
     if spans.into_iter().any(is_thin) { own } else { [both; 2] }
+}
+
+/// Returns the element of a dimension with `len` elements that is where element `at` is in one with `of` elements.
+fn scaled(at: u64, len: u64, of: u64) -> u64 {
+    u64::try_from(u128::from(at) * u128::from(len) / u128::from(of.max(1))).unwrap_or(u64::MAX)
 }
 
 /// Returns the elements between two parts of a length: at least one.

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 /// The files by their names, each behind those that it imports.
-const FILES: [(&str, &str); 23] = [
+const FILES: [(&str, &str); 27] = [
     ("dom", include_str!("script/dom.js")),
     ("words", include_str!("script/words.js")),
     ("ask", include_str!("script/ask.js")),
@@ -15,6 +15,7 @@ const FILES: [(&str, &str); 23] = [
     ("nodes", include_str!("script/nodes.js")),
     ("colours", include_str!("script/colours.js")),
     ("axes", include_str!("script/axes.js")),
+    ("view", include_str!("script/view.js")),
     ("ink", include_str!("script/ink.js")),
     ("pixels", include_str!("script/pixels.js")),
     ("plane", include_str!("script/plane.js")),
@@ -22,6 +23,9 @@ const FILES: [(&str, &str); 23] = [
     ("texts", include_str!("script/texts.js")),
     ("slider", include_str!("script/slider.js")),
     ("metadata", include_str!("script/metadata.js")),
+    ("controls", include_str!("script/controls.js")),
+    ("point", include_str!("script/point.js")),
+    ("gestures", include_str!("script/gestures.js")),
     ("maps", include_str!("script/maps.js")),
     ("picture", include_str!("script/picture.js")),
     ("cards", include_str!("script/cards.js")),

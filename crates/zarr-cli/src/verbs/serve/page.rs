@@ -155,12 +155,12 @@ fn asked(query: &Query) -> Result<Asked, Failure> {
         Some(text) => text.parse::<u64>().map(Some).map_err(|_| wrong(name)),
     };
     let along = one("along")?.map(usize::try_from).transpose().map_err(|_| wrong("along"))?;
-    let level = query.get("level").map(str::to_owned);
+    let [level, of] = ["level", "of"].map(|name| query.get(name).map(str::to_owned));
     let zoom = match query.get("zoom") {
         None => None,
         Some(text) => Some(numbers(text).and_then(zoom).ok_or_else(|| wrong("zoom"))?),
     };
-    Ok(Asked { sides, at, along, side: one("side")?, zoom, level, is_coarse: false })
+    Ok(Asked { sides, at, of, along, side: one("side")?, zoom, level, is_coarse: false })
 }
 
 /// Returns a part of a plane, which is not empty and within its sides.

@@ -26,7 +26,7 @@ function drawCurve(canvas, curve, height = 260) {
   const side = { labels, start: 0, step: curve.per, place: "", name: curve.name };
   ink.textAlign = "center"; ink.textBaseline = "top";
   let taken = -Infinity;
-  for (const [at, text] of marks(side, count, available < 520 ? 3 : 6)) {
+  for (const [at, text] of marks(side, 0, count, available < 520 ? 3 : 6)) {
     const place = x(at - .5), half = ink.measureText(text).width / 2;
     ink.beginPath(); ink.moveTo(Math.round(place) + .5, top + tall); ink.lineTo(Math.round(place) + .5, top + tall + 4); ink.stroke();
     const inside = Math.max(half, Math.min(place, available - half));
