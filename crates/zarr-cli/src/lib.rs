@@ -13,6 +13,7 @@ mod doomed;
 mod elements;
 mod exit;
 mod folder;
+mod frame;
 mod interrupt;
 mod listed;
 mod name;

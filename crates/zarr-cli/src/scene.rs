@@ -26,6 +26,8 @@ pub(crate) use axis::{Axis, Label, Place};
 #[cfg(feature = "page")]
 pub(crate) use layers::Layer;
 pub(crate) use layers::compose;
+#[cfg(feature = "page")]
+pub(crate) use numbers::numbers;
 
 /// How long what was read of a group is used for further pictures.
 const FRESH: Duration = Duration::from_secs(10);

@@ -1,6 +1,7 @@
 //! The elements of a scene as numbers.
 
-use zarr_array::DataType;
+use zarr_array::blocking::Array;
+use zarr_array::{DataType, Selection};
 use zarr_xarray::DecodedType;
 
 use super::Scene;
@@ -26,23 +27,33 @@ impl Scene {
 
     /// Reads elements as numbers. Missing ones are NaN.
     pub(crate) fn numbers(&self, picks: &[Pick]) -> Result<Vec<f64>, Failure> {
-        let known = self.number_type().and_then(|of| Some((picture::number(&of)?, of)));
-        let Some((number, data_type)) = known else {
-            let message = format!("elements of data type {} have no colour", self.array.data_type());
-            return Err(Failure::unsupported(message));
-        };
         let slab = whole(picks);
-        let elements = match &self.variable {
-            Some(variable) => Elements::Fixed(column::numbers(read(variable, picks, &slab)?.read_any()?)?),
-            None => Elements::read(&self.array, slab.selection(picks))?,
-        };
-        let mut numbers = Vec::new();
-        elements.each(data_type.memory_size(), |element| {
-            numbers.push(number(element));
-            Ok(())
-        })?;
-        Ok(numbers)
+        let Some(variable) = &self.variable else { return numbers(&self.array, slab.selection(picks)) };
+        let known = self.number_type().and_then(|of| Some((picture::number(&of)?, of)));
+        let Some((number, data_type)) = known else { return Err(colourless(self.array.data_type())) };
+        let elements = Elements::Fixed(column::numbers(read(variable, picks, &slab)?.read_any()?)?);
+        each(&elements, number, &data_type)
     }
+}
+
+/// Reads stored elements as numbers.
+pub(crate) fn numbers(array: &Array, selection: Selection) -> Result<Vec<f64>, Failure> {
+    let data_type = array.data_type();
+    let number = picture::number(data_type).ok_or_else(|| colourless(data_type))?;
+    each(&Elements::read(array, selection)?, number, data_type)
+}
+
+fn each(elements: &Elements, number: picture::Number, data_type: &DataType) -> Result<Vec<f64>, Failure> {
+    let mut numbers = Vec::new();
+    elements.each(data_type.memory_size(), |element| {
+        numbers.push(number(element));
+        Ok(())
+    })?;
+    Ok(numbers)
+}
+
+fn colourless(data_type: &DataType) -> Failure {
+    Failure::unsupported(format!("elements of data type {data_type} have no colour"))
 }
 
 /// Returns all that is picked as one slab.

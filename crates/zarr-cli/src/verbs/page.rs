@@ -5,12 +5,14 @@ mod chunks;
 mod model;
 mod pack;
 mod plane;
+mod points;
 mod script;
 mod site;
 
 pub(crate) use chunks::chunks;
 pub(crate) use model::{look, node, tree};
 pub(crate) use plane::{Asked, plane};
+pub(crate) use points::{column, points};
 #[cfg(feature = "serve")]
 pub(crate) use script::script;
 pub(crate) use site::alone;

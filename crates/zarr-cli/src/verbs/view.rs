@@ -15,7 +15,7 @@ use crate::out::picture::Options;
 use crate::out::progress::Progress;
 use crate::out::{json, stdout};
 use crate::scene::Scenes;
-use crate::verbs::page::{Asked, alone, chunks, look, node, plane, tree};
+use crate::verbs::page::{Asked, alone, chunks, column, look, node, plane, points, tree};
 
 /// Show a store in a browser: a page in one HTML file that needs nothing else.
 ///
@@ -55,6 +55,11 @@ const POSITIONS: u64 = 8;
 
 /// The largest number of chunks in the map of an array.
 const CHUNKS: usize = 20_000;
+
+/// The largest number of observations of AnnData that are drawn as points, and those of embeddings and of columns.
+const POINTS: u64 = 20_000;
+const EMBEDDINGS: usize = 3;
+const COLUMNS: usize = 12;
 
 /// Extensions of other formats, which this verb does not write.
 const OTHERS: [&str; 9] = ["png", "jpg", "jpeg", "gif", "svg", "pdf", "tif", "tiff", "csv"];
@@ -105,6 +110,7 @@ struct Writer<'a> {
     room: u64,
     nodes: Object,
     maps: Object,
+    points: Object,
 }
 
 /// A node of which pictures are shown.
@@ -130,6 +136,7 @@ impl<'a> Writer<'a> {
             room,
             nodes: Object::new(),
             maps: Object::new(),
+            points: Object::new(),
         })
     }
 
@@ -150,6 +157,10 @@ impl<'a> Writer<'a> {
                 continue;
             }
             self.nodes.set(&below, answer(node(&self.scenes, &here)));
+            if text("what") == "anndata" {
+                let held = self.embedded(&here);
+                self.points.set(&below, held);
+            }
             if kind == "array" || text("what") == "image" {
                 pictured.push(self.first(&below, here));
             }
@@ -183,11 +194,49 @@ impl<'a> Writer<'a> {
             ("node", self.nodes.into()),
             ("chunks", self.maps.into()),
             ("plane", planes.into()),
+            ("points", self.points.into()),
         ])))
     }
 
     fn asked(&self, at: Vec<u64>) -> Asked {
         Asked { at, level: self.args.level.clone(), is_coarse: true, ..Asked::default() }
+    }
+
+    /// Returns the first embeddings of a group of AnnData, and its first columns that are numbers or categories.
+    fn embedded(&mut self, here: &Target) -> Object {
+        let Some(first) = kept(&mut self.room, || points(here, None, POINTS)) else { return left_out() };
+        if !is(&first, "points") {
+            return first;
+        }
+        let texts = |name: &str| -> Vec<String> {
+            first
+                .get(name)
+                .iter()
+                .flat_map(Value::elements)
+                .flatten()
+                .filter_map(|name| name.as_text())
+                .collect()
+        };
+        let (names, columns) = (texts("names"), texts("columns"));
+        let (mut held, mut by) = (Object::new(), Object::new());
+        for name in names.iter().take(EMBEDDINGS).skip(1) {
+            let made = kept(&mut self.room, || points(here, Some(name), POINTS));
+            if let Some(made) = made.filter(|made| is(made, "points")) {
+                held.set(name, made);
+            }
+        }
+        for name in &columns {
+            if by.members().count() == COLUMNS {
+                break;
+            }
+            let made = kept(&mut self.room, || column(here, name, POINTS));
+            if let Some(made) = made.filter(|made| is(made, "column")) {
+                by.set(name, made);
+            }
+        }
+        let mut shown = json::object([("held", held.into()), ("by", by.into())]);
+        shown.set("first", first);
+        shown
     }
 
     /// Returns the picture of a node that is shown first.

@@ -130,7 +130,7 @@ fn thousands_of_arrays_alike_take_one_line() {
 }
 
 /// Makes `ad.zarr`: three observations of four variables, a sparse matrix, a category, and a nullable column.
-fn annotated(folder: &Folder) {
+pub(crate) fn annotated(folder: &Folder) {
     let encoded = |kind: &str, more: Value| {
         let mut attributes = json!({ "encoding-type": kind, "encoding-version": "0.1.0" });
         attributes.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -505,6 +505,29 @@ fn the_page_and_its_answers_are_served_beside_the_keys() {
 }
 
 #[test]
+fn points_of_anndata_and_their_columns_are_answered_one_by_one() {
+    let folder = Folder::new();
+    crate::first_sight::annotated(&folder);
+    let server = Server::start([folder.join("ad.zarr")]);
+    let (_, points) = answer(&server, "points?path=/");
+    assert_eq!((&points["kind"], &points["columns"]), (&json!("points"), &json!(["ct", "n", "batch"])));
+    let (_, none) = answer(&server, "points?path=/&of=X_umap");
+    assert_eq!((&none["kind"], &none["reason"]), (&json!("none"), &json!("no embedding \"X_umap\"")));
+    assert_eq!(answer(&server, "points?path=/obs").1["kind"], "none");
+    assert_eq!(answer(&server, "column?path=/&by=ct").1["words"], json!(["B", "NK"]));
+    for (query, status) in [
+        ("by=_index", 404),
+        ("by=x", 404),
+        ("by=../obsm/X_pca", 400),
+        ("by=.x", 404),
+        ("by=", 400),
+        ("", 400),
+    ] {
+        assert_eq!(answer(&server, &format!("column?path=/&{query}")).0, status, "{query}");
+    }
+}
+
+#[test]
 fn positions_in_one_level_of_an_image_are_found_in_another() {
     let folder = Folder::new();
     let ome = "{\"ome\":{\"version\":\"0.5\",\"multiscales\":[{\"axes\":[{\"name\":\"z\",\"type\":\"space\"},\

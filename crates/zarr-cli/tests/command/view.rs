@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::bucket::Bucket;
+use crate::first_sight::annotated;
 #[cfg(unix)]
 use crate::harness::command;
 use crate::harness::{Folder, zarr_in};
@@ -171,6 +172,24 @@ fn planes_are_decoded_and_labelled_by_coordinates() {
     ];
     assert_eq!(roles, wanted);
     assert_eq!(answers["node"]["/"]["dimensions"][1]["last"], "2020-07-16");
+}
+
+#[test]
+fn observations_of_anndata_are_points_with_columns_that_colour_them() {
+    let folder = Folder::new();
+    annotated(&folder);
+    let shown = &viewed(&folder, "ad.zarr")["points"]["/"];
+    let first = &shown["first"];
+    assert_eq!((&first["names"], &first["of"]), (&json!(["X_pca"]), &json!("X_pca")), "{shown}");
+    assert_eq!((&first["rows"], &first["step"], &first["x"]["count"]), (&json!(3), &json!(1), &json!(3)));
+    let by = &shown["by"];
+    assert_eq!(by["ct"]["words"], json!(["B", "NK"]));
+    assert_eq!(by["ct"]["values"]["missing"], 1);
+    assert_eq!((&by["n"]["words"], &by["batch"]["rows"]), (&json!(null), &json!(3)), "{by}");
+    // There is no room for them, and a group that is no AnnData has none.
+    let left = &viewed(&folder, "ad.zarr --max-size 0")["points"]["/"];
+    assert!(left["error"].as_str().unwrap().contains("--max-size"), "{left}");
+    assert_eq!(viewed(&folder, "ad.zarr/obs")["points"], json!({}));
 }
 
 /// An image of two channels, two depths and two levels.

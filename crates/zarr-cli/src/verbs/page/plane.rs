@@ -295,13 +295,7 @@ fn categories(scene: &Scene, numbers: &[f64]) -> Option<Value> {
 fn curve(scene: &Scene, at: Vec<u64>, along: usize) -> Result<Object, Failure> {
     let length = scene.shape()[along];
     let lengths = decoded_lengths(&scene.array);
-    let chunk = chunk_size(&scene.array, &lengths)?;
-    let chunks = u128::from(length.div_ceil(lengths[along].max(1)));
-    if chunks.saturating_mul(chunk) > 4 * DECODED {
-        let (all, most) = (bytes(chunks.saturating_mul(chunk)), bytes(4 * DECODED));
-        let message = format!("a curve here decodes {all} of chunks, and the page decodes {most}");
-        return Err(Failure::new(Exit::LimitExceeded, message));
-    }
+    afford(&scene.array, u128::from(length.div_ceil(lengths[along].max(1))), "a curve here decodes")?;
     let step = length.div_ceil(READ).max(1);
     let picks: Vec<Pick> = (0..scene.shape().len())
         .map(|dim| {
@@ -370,8 +364,19 @@ fn texts(scene: &Scene) -> Result<Object, Failure> {
     ]))
 }
 
+/// Fails if so many chunks of an array are too many to be decoded for one answer. `what` begins the message.
+pub(super) fn afford(array: &Array, chunks: u128, what: &str) -> Result<(), Failure> {
+    let size = chunks.saturating_mul(chunk_size(array, &decoded_lengths(array))?);
+    if size > 4 * DECODED {
+        let (all, most) = (bytes(size), bytes(4 * DECODED));
+        let message = format!("{what} {all} of chunks, and the page decodes {most}");
+        return Err(Failure::new(Exit::LimitExceeded, message));
+    }
+    Ok(())
+}
+
 /// Returns the lengths of the parts that are decoded alone: inner chunks, or the longest chunks.
-fn decoded_lengths(array: &Array) -> Vec<u64> {
+pub(super) fn decoded_lengths(array: &Array) -> Vec<u64> {
     let inner = inner_chunk_shapes(array.metadata().document().codecs()).and_then(|mut shapes| shapes.pop());
     let longest = |dim: usize| array.chunk_grid().lengths(dim).into_iter().max().unwrap_or(1).max(1);
     inner.unwrap_or_else(|| (0..array.shape().len()).map(longest).collect())

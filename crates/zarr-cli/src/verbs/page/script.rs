@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 /// The files by their names, each behind those that it imports.
-const FILES: [(&str, &str); 27] = [
+const FILES: [(&str, &str); 30] = [
     ("dom", include_str!("script/dom.js")),
     ("words", include_str!("script/words.js")),
     ("ask", include_str!("script/ask.js")),
@@ -18,6 +18,7 @@ const FILES: [(&str, &str); 27] = [
     ("view", include_str!("script/view.js")),
     ("ink", include_str!("script/ink.js")),
     ("pixels", include_str!("script/pixels.js")),
+    ("bar", include_str!("script/bar.js")),
     ("plane", include_str!("script/plane.js")),
     ("curve", include_str!("script/curve.js")),
     ("texts", include_str!("script/texts.js")),
@@ -27,6 +28,8 @@ const FILES: [(&str, &str); 27] = [
     ("point", include_str!("script/point.js")),
     ("gestures", include_str!("script/gestures.js")),
     ("maps", include_str!("script/maps.js")),
+    ("scatter", include_str!("script/scatter.js")),
+    ("points", include_str!("script/points.js")),
     ("picture", include_str!("script/picture.js")),
     ("cards", include_str!("script/cards.js")),
     ("plates", include_str!("script/plates.js")),

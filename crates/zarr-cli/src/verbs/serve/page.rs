@@ -26,6 +26,9 @@ pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-sr
 /// The largest number of chunks in the map of an array.
 const CHUNKS: usize = 100_000;
 
+/// The largest number of observations that are drawn as points.
+const POINTS: u64 = 100_000;
+
 /// The threads that planes take: one plane at a time, because each takes memory.
 const DRAWING: usize = 1;
 
@@ -62,10 +65,11 @@ pub(super) async fn reply(page: &Arc<Page>, what: &str, query: &str) -> StoreRes
         "" => text("text/html; charset=utf-8", &page::html()),
         "page.css" => text("text/css; charset=utf-8", CSS),
         "page.js" => text("text/javascript; charset=utf-8", page::script()),
-        "tree" | "look" | "node" | "chunks" | "plane" => {
+        "tree" | "look" | "node" | "chunks" | "plane" | "points" | "column" => {
             let (page, what, query) = (page.clone(), what.to_owned(), query.to_owned());
             let pools = page.clone();
-            let pool = if what == "plane" { &pools.drawing } else { &pools.looking };
+            let is_drawn = ["plane", "points", "column"].contains(&&*what);
+            let pool = if is_drawn { &pools.drawing } else { &pools.looking };
             let made = pool.run(move || Ok(page.answer(&what, &Query::parse(&query)))).await?;
             Ok(Some(match made {
                 None => Reply::Busy,
@@ -113,6 +117,13 @@ impl Page {
         match what {
             "node" => page::node(&self.scenes, &here),
             "chunks" => page::chunks(&here.array()?, CHUNKS),
+            "points" => page::points(&here, query.get("of"), POINTS),
+            "column" => {
+                let by = query.get("by").ok_or_else(|| Failure::usage("the parameter by is wrong"))?;
+                // Columns have the rules of nodes.
+                self.node(&format!("{}/obs/{by}", query.get("path").unwrap_or("/").trim_end_matches('/')))?;
+                page::column(&here, by, POINTS)
+            }
             _ => page::plane(&self.scenes, &here, &asked(query)?),
         }
     }

@@ -19,7 +19,7 @@ export function card(listed, caption = true) {
   }
   const first = pictured(listed);
   if (first) lazily(thumb, () => drawThumb(thumb, first));
-  else thumb.textContent = listed.unreadable_because ? "unreadable" : namesIn(listed);
+  else thumb.textContent = listed.unreadable_because ? "unreadable" : namesIn(listed) || "empty";
   return link;
 }
 
@@ -29,11 +29,16 @@ function namesIn(listed) {
   return names.slice(0, 8).join(", ") + (names.length > 8 ? ", …" : "");
 }
 
-// Returns the node whose picture stands for a node: itself, or the first image of a well.
+// Returns the node whose picture stands for a node: itself, the first image of a well, or that of the first well of a plate.
 function pictured(listed) {
   if (listed.unreadable_because) return null;
   if (listed.kind === "array" || listed.what === "image") return listed;
-  if (listed.what === "well") return (children.get(listed.path) ?? []).find(child => child.what === "image");
+  const own = children.get(listed.path) ?? [];
+  if (listed.what === "well") return own.find(child => child.what === "image");
+  if (listed.what === "plate") {
+    const well = own.flatMap(row => children.get(row.path) ?? []).find(child => child.what === "well");
+    return well && pictured(well);
+  }
   return null;
 }
 

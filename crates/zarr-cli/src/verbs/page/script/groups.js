@@ -3,12 +3,13 @@ import { make, remark, facts } from "./dom.js";
 import { number, plural, unit, isSince } from "./words.js";
 import { children, nameOf, current } from "./nodes.js";
 import { card } from "./cards.js";
+import { drawPoints } from "./points.js";
 import { plateOf, drawPlate } from "./plates.js";
 
 // The largest number of cards.
 const CARDS = 60;
 
-export function drawGroup(place, listed, node) {
+export function drawGroup(place, listed, node, turn) {
   if (node.dimensions?.some(({ first }) => first != null)) {
     place.append(facts(node.dimensions.map(({ name, length, first, second, last, units }) => {
       const ends = first == null ? "" : first === last ? first : `${first} … ${last}`;
@@ -18,6 +19,11 @@ export function drawGroup(place, listed, node) {
     })));
   }
   if (node.image) drawLevels(place, node.image);
+  if (listed.what === "anndata") {
+    const points = make("div");
+    place.append(points);
+    drawPoints(points, listed, turn);
+  }
   const plate = plateOf(node);
   if (plate) return drawPlate(place, listed, plate);
   const own = children.get(listed.path) ?? [];

@@ -1,6 +1,6 @@
 // The plane of an array or an image: what is asked for, and what is shown of it.
 import { make, failure, remark, redraw } from "./dom.js";
-import { number, plural, labelText } from "./words.js";
+import { number, ordinal, plural, labelText } from "./words.js";
 import { answers, ask, inTurn, look } from "./ask.js";
 import { unpack } from "./values.js";
 import { isShown } from "./nodes.js";
@@ -17,6 +17,8 @@ import { complete } from "./metadata.js";
 
 // The number of pixels that a server is asked for.
 export const sideFor = place => Math.max(256, Math.min(1024, Math.ceil(place.clientWidth * (devicePixelRatio || 1))));
+
+const every = (step, what) => step > 1 ? `Every ${ordinal(step)} ${what}` : `All ${what}s`;
 
 // The smallest number of elements that a part shows in one direction.
 const FEW = 4;
@@ -74,7 +76,8 @@ export async function drawMaps(inside, listed, plane, turn) {
     const parts = [shown(rows, view[0], view[1]), shown(columns, view[2], view[3])].filter(Boolean);
     caption.textContent = [
       missing ? `Hatched: missing, ${(missing * 100).toPrecision(2)} %.` : "",
-      rows.step === columns.step && rows.step > 1 ? `Each ${rows.step}th element.` : rows.step > 1 || columns.step > 1 ? `Each ${rows.step}th row, each ${columns.step}th column.` : "",
+      rows.step === columns.step && rows.step > 1 ? `Every ${ordinal(rows.step)} element.` : "",
+      rows.step !== columns.step ? `${every(rows.step, "row")}, ${every(columns.step, "column")}.` : "",
       parts.length ? `Shown: ${parts.join(", ")}.` : "",
       box.isToScale ? "" : "Not to scale.",
       positions > 1 && positions < longest() ? `${number(positions)} of ${plural(longest(), "position")} are in this file.` : "",

@@ -31,8 +31,8 @@ export async function show(focus) {
   else if (listed.kind === "array" || listed.what === "image") drawn = drawPicture(place, listed, turn);
   const node = await asked;
   if (!isShown(turn)) return;
-  if (node.reason) return place.append(failure(node.reason));
-  if (listed.kind === "group" && !listed.unreadable_because) drawGroup(place, listed, node);
+  if (node.reason) return listed.unreadable_because ? undefined : place.append(failure(node.reason));
+  if (listed.kind === "group" && !listed.unreadable_because) drawGroup(place, listed, node, turn);
   describe(side, listed, node);
   if (path === "/" && listed.kind === "group") summary(listed, node);
   await drawn;

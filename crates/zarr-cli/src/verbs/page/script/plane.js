@@ -1,9 +1,10 @@
 // A plane with axes and colour bar on a canvas.
 import { style } from "./dom.js";
-import { tickText, unit } from "./words.js";
-import { table, rangeOf } from "./colours.js";
-import { sideCount, isUp, ticks, marks } from "./axes.js";
+import { unit } from "./words.js";
+import { rangeOf } from "./colours.js";
+import { sideCount, isUp, marks } from "./axes.js";
 import { prepare, hatch } from "./ink.js";
+import { drawBar, barWidth } from "./bar.js";
 import { extentOf, covers, shared } from "./view.js";
 
 // Draws a part of a plane with axes and colour bar, from the answers in `shots`: the first one holds the whole, later ones
@@ -23,13 +24,10 @@ export function drawPlane(canvas, shots, view, state) {
   const down = place(best.plane.rows, view[0], view[1]), right = place(best.plane.columns, view[2], view[3]);
   const wide = list => Math.max(12, ...list.map(([, text]) => ink.measureText(text).width));
   const [low, high] = hasBar ? rangeOf(plane, state) : [0, 1];
-  const bar = hasBar ? ticks(low, high, 6) : [];
-  const gap = bar.length > 1 ? Math.abs(bar[1] - bar[0]) : 0;
-  const barTexts = bar.map(value => [0, tickText(value, gap)]);
   const bottom = 38, top = 8;
   // While it is zoomed, the picture stays where it is.
   const left = state.left = Math.max(Math.ceil(wide(down)) + 12, isZoomed ? state.left ?? 0 : 0);
-  const behind = hasBar ? 14 + 14 + 8 + Math.ceil(wide(barTexts)) + (unit(plane.units) ? 18 : 2) : 16;
+  const behind = hasBar ? 14 + barWidth(ink, low, high, unit(plane.units)) : 16;
   const room = Math.max(60, Math.min(available - left - behind, 1000)), tall = Math.max(180, Math.min(innerHeight * .62, 640));
   // A plane that would be a thin line is not to scale. A part is as wide by its height as the whole.
   const element = plane.cell * plane.columns.step / plane.rows.step;
@@ -87,30 +85,6 @@ export function drawPlane(canvas, shots, view, state) {
   const title = side => `${side.name}${side.units && !["latitude", "longitude"].includes(side.place) ? `, ${unit(side.units)}` : ""}`;
   ink.textAlign = "center";
   ink.fillText(`${title(plane.rows)} ↓   ${title(plane.columns)} →`.replace("↓", box.isUp ? "↑" : "↓"), left + width / 2, top + height + 23);
-  if (hasBar) {
-    const x = left + width + 14, colors = table(state.colormap, state.isReversed);
-    for (let y = 0; y < height; y++) {
-      const at = 3 * Math.round((1 - y / Math.max(1, height - 1)) * 255);
-      ink.fillStyle = `rgb(${colors[at]} ${colors[at + 1]} ${colors[at + 2]})`;
-      ink.fillRect(x, top + y, 14, 1.5);
-    }
-    ink.strokeRect(x + .5, top + .5, 13, height - 1);
-    ink.fillStyle = style("--text");
-    ink.textAlign = "left";
-    ink.textBaseline = "middle";
-    bar.forEach((value, at) => {
-      const y = top + height - (value - low) / (high - low) * height;
-      lineAt(x + 14, Math.round(y) + .5, 4, 0);
-      ink.fillText(barTexts[at][1], x + 21, Math.max(top + 6, Math.min(top + height - 6, y)));
-    });
-    if (unit(plane.units)) {
-      ink.save();
-      ink.translate(x + 21 + wide(barTexts) + 12, top + height / 2);
-      ink.rotate(-Math.PI / 2);
-      ink.textAlign = "center";
-      ink.fillText(unit(plane.units), 0, 0);
-      ink.restore();
-    }
-  }
+  if (hasBar) drawBar(ink, { left: left + width + 14, top, height, low, high }, state, unit(plane.units));
   return box;
 }

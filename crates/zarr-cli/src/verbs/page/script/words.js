@@ -1,6 +1,12 @@
 // Numbers, sizes, units and labels as texts.
 
 export const number = value => value.toLocaleString("en");
+// Returns a number as a place in a row: 2nd, 11th, 21st.
+export function ordinal(value) {
+  const ends = { 1: "st", 2: "nd", 3: "rd" };
+  return `${number(value)}${value % 100 > 10 && value % 100 < 14 ? "th" : ends[value % 10] ?? "th"}`;
+}
+
 export const plural = (count, what) => `${number(count)} ${what}${count === 1 ? "" : "s"}`;
 
 export function size(bytes) {
