@@ -1,4 +1,4 @@
-//! Checks pages in a browser, and takes pictures of them: the report, what the command shows of a store, and the page of
+//! Checks pages in a browser, and takes pictures of them: the report, what the command shows of stores, and the page of
 //! benchmarks.
 
 use std::fs;
@@ -103,6 +103,12 @@ pub(super) fn check_command(report: &Path) -> Result<()> {
     server.kill()?;
     server.wait()?;
     done
+}
+
+/// Checks what both show of a node of each kind, wide and narrow, and writes pictures beside the report.
+pub(super) fn check_kinds(report: &Path) -> Result<()> {
+    let Some(mut test) = test("kinds.mjs")? else { return Ok(()) };
+    run(test.arg(build::program("zarr")?).arg(report.join("kinds")).arg(report.join("pictures")))
 }
 
 /// Checks the page of the recorded samples of benchmarks, and writes pictures beside the report.

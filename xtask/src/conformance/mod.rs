@@ -102,6 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.screenshots {
         browser::check(&report)?;
         browser::check_command(&report)?;
+        browser::check_kinds(&report)?;
         browser::check_bench(&report)?;
     }
     for surprise in &surprises {
