@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
 
-use zarr_engine::run::Spawn;
+use zarr_engine::run::{Scratches, Spawn};
 use zarr_traits::Storage;
 use zarr_traits::lock::unpoisoned;
 
@@ -24,12 +24,14 @@ pub struct Cpu {
     pool: Option<Arc<dyn Spawn>>,
     /// The queue of the pool, if it is one of this crate.
     queue: Option<Arc<Queue>>,
+    /// The memory of decoders and encoders that is not in use.
+    scratches: Arc<Scratches>,
 }
 
 impl Cpu {
     /// Does all work on the calling thread, or on the awaiting task.
     pub fn inline() -> Self {
-        Self { pool: None, queue: None }
+        Self { pool: None, queue: None, scratches: Arc::default() }
     }
 
     /// Creates a pool of `width` threads. They start when first needed and end with the last clone.
@@ -39,7 +41,7 @@ impl Cpu {
 
     /// Uses a pool of the caller.
     pub fn with(pool: impl Spawn + 'static) -> Self {
-        Self { pool: Some(Arc::new(pool)), queue: None }
+        Self { pool: Some(Arc::new(pool)), queue: None, scratches: Arc::default() }
     }
 
     /// The number of threads; 0 if all work is done on the calling thread.
@@ -89,7 +91,8 @@ impl Cpu {
     }
 
     /// Sets the pool of a storage: arrays that are opened from clones of it and from layers over it use this pool, also
-    /// as members of a group or dataset. Returns `false`, and changes nothing, if the storage already has a pool
+    /// as members of a group or dataset. Storages with the same pool also share the memory of its decoders and encoders,
+    /// such as contexts of zstd. Returns `false`, and changes nothing, if the storage already has a pool
     /// because an array was opened.
     ///
     /// ```
@@ -99,12 +102,23 @@ impl Cpu {
     /// assert!(!Cpu::threads(4).use_for(&storage));
     /// ```
     pub fn use_for(self, storage: &Storage) -> bool {
-        storage.shared::<Chosen>().0.set(self).is_ok()
+        let scratches = self.scratches.clone();
+        let is_set = storage.shared::<Chosen>().0.set(self).is_ok();
+        if is_set {
+            scratches.use_for(storage);
+        }
+        is_set
     }
 
     /// Returns the pool that all users of this storage share: the one that was set, or that of the process.
     pub(crate) fn of(storage: &Storage) -> Self {
-        storage.shared::<Chosen>().0.get_or_init(Self::of_process).clone()
+        let chosen = storage.shared::<Chosen>();
+        let of_process = || {
+            let cpu = Self::of_process();
+            cpu.scratches.use_for(storage);
+            cpu
+        };
+        chosen.0.get_or_init(of_process).clone()
     }
 
     /// Returns the pool of the process, with a thread for each core. There are no threads in a browser.
@@ -201,7 +215,7 @@ impl Default for Pool {
 impl From<Pool> for Cpu {
     fn from(pool: Pool) -> Self {
         let queue = Some(pool.0.clone());
-        Self { pool: Some(Arc::new(pool)), queue }
+        Self { pool: Some(Arc::new(pool)), queue, scratches: Arc::default() }
     }
 }
 
@@ -323,6 +337,18 @@ mod tests {
         let storage = Storage::from(zarr_store::MemoryStore::new());
         assert!(Cpu::threads(3).use_for(&storage));
         assert_eq!(Cpu::of(&storage).width(), 3);
+    }
+
+    #[test]
+    fn storages_with_one_pool_share_its_scratch_memory() {
+        let storage = || Storage::from(zarr_store::MemoryStore::new());
+        let (cpu, storages) = (Cpu::threads(1), [storage(), storage(), storage(), storage()]);
+        let of = |number: usize| Scratches::of(&storages[number]);
+        assert!(cpu.clone().use_for(&storages[0]) && cpu.use_for(&storages[1]));
+        Cpu::of(&storages[2]);
+        Cpu::of(&storages[3]);
+        assert!(Arc::ptr_eq(&of(0), &of(1)) && Arc::ptr_eq(&of(2), &of(3)));
+        assert!(!Arc::ptr_eq(&of(0), &of(2)));
     }
 
     #[test]

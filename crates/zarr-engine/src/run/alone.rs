@@ -6,7 +6,7 @@ use super::cells::Cells;
 use super::scratches::Scratches;
 
 pub(super) async fn alone<C: Cells>(run: Run<'_, C>) -> Result<(), C::Error> {
-    let scratches = &run.place.storage.shared::<Scratches>();
+    let scratches = &Scratches::of(&run.place.storage);
     let (is_large, run) = (run.is_large(), &run);
     for number in 0..run.sizes.cells {
         run.place.check()?;

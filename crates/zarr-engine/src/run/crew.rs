@@ -50,7 +50,7 @@ impl<E: From<Stop> + Send + 'static> Crew<E> {
     fn of(storage: &Storage, pool: Option<Arc<dyn Spawn>>, is_caller_in: bool, may_block: bool) -> Arc<Self> {
         Arc::new(Self {
             pool,
-            scratches: storage.shared::<Scratches>(),
+            scratches: Scratches::of(storage),
             is_caller_in,
             may_block,
             opened: AtomicU64::new(0),

@@ -1,11 +1,11 @@
 //! A pool of unused scratch memory.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, OnceLock};
 
-use zarr_traits::Scratch;
 use zarr_traits::lock::unpoisoned;
+use zarr_traits::{Scratch, Storage};
 
-/// The unused scratch memory of a storage, with its sizes in bytes, the smallest first.
+/// The unused scratch memory of one or more storages, with its sizes in bytes, the smallest first.
 #[derive(Debug, Default)]
 pub struct Scratches(Mutex<Vec<(usize, Scratch)>>);
 
@@ -13,7 +13,22 @@ pub struct Scratches(Mutex<Vec<(usize, Scratch)>>);
 const KEPT: usize = 64;
 const KEPT_BYTES: usize = 256 << 20;
 
+/// The scratch memory of a storage, once it is needed or set.
+#[derive(Debug, Default)]
+struct Chosen(OnceLock<Arc<Scratches>>);
+
 impl Scratches {
+    /// Returns the scratch memory of a storage.
+    pub fn of(storage: &Storage) -> Arc<Self> {
+        storage.shared::<Chosen>().0.get_or_init(Arc::default).clone()
+    }
+
+    /// Sets the scratch memory of a storage. Storages that share it also share contexts of codecs, such as those of zstd.
+    /// Changes nothing if the storage already has some.
+    pub fn use_for(self: &Arc<Self>, storage: &Storage) {
+        let _ = storage.shared::<Chosen>().0.set(self.clone());
+    }
+
     /// Takes the smallest, and leaves large memory for work that needs it.
     pub fn take(&self) -> Scratch {
         let mut kept = unpoisoned(self.0.lock());

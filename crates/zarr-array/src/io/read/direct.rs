@@ -26,7 +26,7 @@ pub(crate) fn fill(reader: &Reader<'_>, dst: Destination<'_>) -> ArrayResult<()>
     if let Some(progress) = &core.progress {
         progress.expect(Amount::new(reader.joint.cells(), core.bytes_of(dst.shape())));
     }
-    let scratches = core.storage.shared::<Scratches>();
+    let scratches = Scratches::of(&core.storage);
     let mut scratch = scratches.take();
     let mut sink = Sink::View(dst);
     let done = (0..reader.joint.cells()).try_for_each(|number| {
