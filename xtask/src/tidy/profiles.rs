@@ -1,4 +1,4 @@
-//! Levels of optimisation have figures beside them: each costs every build, and few are worth it.
+//! Levels of optimisation have figures beside them: each costs every build, or what is built, and few are worth it.
 
 use std::path::Path;
 
@@ -29,16 +29,31 @@ pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Finds levels of packages without two figures in the comment of their line: CPU seconds without the level and with it.
+/// Finds levels without two figures in the comment of their line: those of packages, CPU seconds without the level and with
+/// it, and those of whole profiles for size, bytes without the level and with it.
+///
+/// In a profile for size, packages at another level are those that the level would slow down. All of them share the figures
+/// of the profile: they are exceptions to one decision, and only together they have an effect that can be measured.
 fn without_figures(file: &str, manifest: &str) -> Vec<Finding> {
-    let mut of_packages = false;
+    let mut table = "";
+    // The profiles for size, as their tables begin.
+    let mut for_size: Vec<String> = Vec::new();
     let mut findings = Vec::new();
     for (number, line) in (1..).zip(manifest.lines()) {
         if line.starts_with('[') {
-            of_packages = line.starts_with("[profile.") && line.contains(".package");
+            table = line;
         }
         let (setting, comment) = line.split_once('#').unwrap_or((line, ""));
-        if of_packages && setting.contains("opt-level") && figures(comment) < 2 {
+        if !table.starts_with("[profile.") || !setting.contains("opt-level") {
+            continue;
+        }
+        let of_packages = table.contains(".package");
+        let is_for_size = !of_packages && ["\"s\"", "\"z\""].iter().any(|level| setting.contains(level));
+        if is_for_size {
+            for_size.extend(table.split(']').next().map(|name| format!("{name}.")));
+        }
+        let shares = for_size.iter().any(|profile| table.starts_with(profile.as_str()));
+        if ((of_packages && !shares) || is_for_size) && figures(comment) < 2 {
             findings.push(Finding::error(
                 format!("{file}:{number}"),
                 "profile",
@@ -71,6 +86,22 @@ mod tests {
                 assert_eq!(!findings.is_empty(), is_found, "{table} {line}");
             }
             assert!(without_figures("Cargo.toml", &format!("[profile.release]\n{line}\n")).is_empty());
+        }
+        for (profile, is_found) in [
+            ("opt-level = \"s\" # 33 -> 28 MB", false),
+            ("opt-level = \"s\"", true),
+            ("opt-level = \"z\" # 28 MB", true),
+        ] {
+            let manifest =
+                format!("[profile.release]\n{profile}\n[profile.release.package]\npco.opt-level = 3\n");
+            let places: Vec<_> =
+                without_figures("Cargo.toml", &manifest).into_iter().map(|f| f.place).collect();
+            assert_eq!(places, if is_found { vec!["Cargo.toml:2"] } else { vec![] }, "{profile}");
+            let other = manifest.replace("release.package", "dev.package");
+            assert!(
+                without_figures("Cargo.toml", &other).iter().any(|f| f.place == "Cargo.toml:4"),
+                "{profile}"
+            );
         }
         let named = "[profile.dev.package.pco]\nopt-level = 1\n";
         assert_eq!(without_figures("Cargo.toml", named)[0].place, "Cargo.toml:2");
