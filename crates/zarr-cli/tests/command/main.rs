@@ -28,6 +28,7 @@ mod harness;
 mod hostile;
 mod info;
 mod join;
+mod kills;
 mod labels;
 mod ls;
 mod members;

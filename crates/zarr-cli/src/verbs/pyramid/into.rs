@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use zarr_array::meta::{GroupMeta, NodeMeta};
-use zarr_array::traits::Prefix;
+use zarr_array::traits::{Prefix, StoreError};
 use zarr_array::{ArrayError, Limits, Storage, block_on, node};
 use zarr_copy::pyramid::{MultiscaleMetadata, PyramidPlan, PyramidPlans};
-use zarr_copy::{Copy, CopyPlan, DestinationState, Event, RunOptions};
+use zarr_copy::{Copy, CopyPlan, DestinationState, Event, RunOptions, marker};
 use zarr_hierarchy::{ChildState, GroupOptions, blocking::Group};
 use zarr_store::{MemoryStore, Prefixed};
 
@@ -63,7 +63,13 @@ pub(super) fn copied(
     let level0 = if is_array { format!("{}/{LEVEL_0}", group.trim_end_matches('/')) } else { group.clone() };
     let place = Target::opened(there, stores)?.at_path(&level0);
     let is_there = |plan| has_same_level0(plan, &storage, &group).map_err(|e| place.fail(e));
-    let mut are_there = args.resume && !levels.plans().is_empty();
+    // With the marker of a copy the documents may be there, and what is written after them not.
+    let is_copied = || {
+        let marker = Prefix::of_node(&level0).map(|root| block_on(marker::unfinished(&storage, &root)));
+        Ok::<_, StoreError>(marker??.is_none())
+    };
+    let mut are_there =
+        args.resume && !levels.plans().is_empty() && is_copied().map_err(|e| place.fail(e))?;
     for plan in levels.plans() {
         are_there = are_there && is_there(plan)?;
     }
