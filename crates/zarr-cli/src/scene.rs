@@ -18,6 +18,7 @@ use zarr_hierarchy::{Formats, GroupOptions};
 use zarr_xarray::blocking::{Dataset, Variable, multiscale};
 use zarr_xarray::{DecodeOptions, FillIsMissing, Flags, Multiscale, MultiscaleFormat, MultiscaleLevel};
 
+use crate::args::level::chosen;
 use crate::args::target::{Target, registry};
 use crate::exit::{Exit, Failure};
 
@@ -152,21 +153,6 @@ fn decoded(near: &Target, path: &str) -> Option<Variable> {
 fn is_readable(variable: &Variable) -> bool {
     let names = variable.dimensions();
     names.iter().enumerate().all(|(at, name)| !names[..at].contains(name))
-}
-
-/// Returns the level of a path or a number, or the one that fits.
-fn chosen<'a>(
-    image: &'a Multiscale,
-    level: Option<&str>,
-    pixels: u64,
-) -> Result<&'a MultiscaleLevel, Failure> {
-    let Some(wanted) = level else { return Ok(image.level_for(pixels)) };
-    let named = image.levels.iter().find(|level| level.path == wanted);
-    let numbered = || image.levels.get(wanted.parse::<usize>().ok()?);
-    named.or_else(numbered).ok_or_else(|| {
-        let known: Vec<&str> = image.levels.iter().map(|level| level.path.as_str()).collect();
-        Failure::usage(format!("there is no level {wanted:?}: the levels are {}", known.join(", ")))
-    })
 }
 
 /// An array with what pictures need of the group around it.

@@ -10,6 +10,7 @@ pub(crate) mod foreign;
 pub(crate) mod from;
 pub(crate) mod inside;
 pub(crate) mod labels;
+pub(crate) mod level;
 mod named;
 pub(crate) mod place;
 pub(crate) mod scalar;

@@ -19,6 +19,7 @@ use zarr_hierarchy::ChildState;
 use zarr_xarray::blocking::Dataset;
 
 use crate::args::labels::{Around, Chosen, Part};
+use crate::args::level::Level;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::elements::Elements;
@@ -58,11 +59,8 @@ pub(crate) struct Args {
     decode: bool,
     #[command(flatten)]
     part: Part,
-    /// The level of an image in several resolutions: its path or its number from 0 on. By default the one with at least
-    /// 1,024 pixels along the longer side.
-    #[cfg(feature = "image")]
-    #[arg(long, value_name = "LEVEL")]
-    level: Option<String>,
+    #[command(flatten)]
+    level: Level,
     #[cfg(feature = "image")]
     #[command(flatten)]
     picture: picture::Options,
@@ -79,6 +77,7 @@ Examples:
   zarr cat --format csv -s lat=~41.3,lon=~2.2 weather.zarr
   zarr cat --format csv cells.zarr/obs
   zarr cat -o cells.png cells.ome.zarr
+  zarr cat --level 3 -o small.npy cells.ome.zarr
 
 Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.
 Values are as stored; --decode applies scale_factor, add_offset, _FillValue and the units of times.";
@@ -152,8 +151,7 @@ impl Args {
             output: None,
             decode: false,
             part: Part::default(),
-            #[cfg(feature = "image")]
-            level: None,
+            level: Level::default(),
             #[cfg(feature = "image")]
             picture: picture::Options::default(),
         }
@@ -180,6 +178,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     {
         return Ok(exit);
     }
+    let target = args.level.of(target)?;
     if let (Some(delimiter), ChildState::Node(NodeMeta::Group(meta))) =
         (format.delimiter(), target.look()?.found)
     {

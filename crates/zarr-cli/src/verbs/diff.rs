@@ -13,6 +13,7 @@ use zarr_array::meta::{ArrayMeta, NodeMeta};
 use zarr_hierarchy::ChildState;
 
 use crate::args::labels::Part;
+use crate::args::level::Level;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome};
@@ -40,6 +41,8 @@ pub(crate) struct Args {
     #[arg(value_name = "B")]
     b: PathBuf,
     #[command(flatten)]
+    level: Level,
+    #[command(flatten)]
     part: Part,
     #[command(flatten)]
     tolerance: Tolerance,
@@ -58,12 +61,13 @@ const EXAMPLES: &str = "\
 Examples:
   zarr diff weather.zarr s3://bucket/weather.zarr
   zarr diff --rtol 1e-6 old.zarr/t2m new.zarr/t2m
+  zarr diff --level 2 old.ome.zarr new.ome.zarr
   zarr diff -s 0:24,:,: old.zarr/t2m new.zarr/t2m
   zarr diff --metadata-only --encoding old.zarr new.zarr
   zarr diff --json old.zarr new.zarr | jq -r '.nodes[].path'";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let sides = [Target::find(&args.a, stores)?, Target::find(&args.b, stores)?];
+    let sides = args.level.of_both([Target::find(&args.a, stores)?, Target::find(&args.b, stores)?])?;
     let [a, b] = [nodes(&sides[0])?, nodes(&sides[1])?];
     let is_array = |nodes: &Nodes| matches!(nodes.get(""), Some(Ok(NodeMeta::Array(_))));
     let is_possible = args.part.is_all() || (is_array(&a) && is_array(&b));

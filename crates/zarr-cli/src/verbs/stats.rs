@@ -21,6 +21,7 @@ use zarr_hierarchy::ChildState;
 use zarr_xarray::{Calendar, Decoded, Flags, NOT_A_TIME, TimeUnit};
 
 use crate::args::labels::{Around, Part};
+use crate::args::level::Level;
 use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
@@ -80,6 +81,8 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    level: Level,
+    #[command(flatten)]
     part: Part,
 }
 
@@ -90,6 +93,7 @@ Examples:
   zarr stats --decode -s time=2020-01 weather.zarr/t2m
   zarr stats --by month --weights 'cos(lat)' weather.zarr/t2m
   zarr stats --mean lat,lon -o series.zarr weather.zarr
+  zarr stats --level auto cells.ome.zarr
   zarr stats --bins 100 --json image.zarr/0 | jq .histogram";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
@@ -101,7 +105,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 }
 
 fn one(args: &Args, stores: &Stores) -> Outcome {
-    let target = Target::find(&args.store, stores)?;
+    let target = args.level.of(Target::find(&args.store, stores)?)?;
     let is_group = matches!(target.look()?.found, ChildState::Node(NodeMeta::Group(_)));
     if let Some(output) = &args.output {
         return by::write(args, &target, output, is_group, stores);

@@ -63,6 +63,40 @@ fn levels_are_made_and_named() {
 }
 
 #[test]
+fn verbs_take_the_level_of_an_image() {
+    let folder = Folder::new();
+    image(&folder);
+    pyramid(&folder, "a.zarr --levels 2").ok();
+    let run = |arguments: &str| zarr_in(folder.path(), arguments.split(' '));
+    for level in ["1", "2", "0"] {
+        let printed = run(&format!("cat a.zarr --level {level} --format json")).ok().json();
+        assert_eq!(printed, elements(&folder, &format!("a.zarr/{level}")));
+        let one = run(&format!("stats a.zarr --level {level} --json")).ok().json();
+        assert_eq!(one, run(&format!("stats a.zarr/{level} --json")).ok().json());
+    }
+    // Of small images it is the largest.
+    assert_eq!(run("stats a.zarr --level auto --json").ok().json()["elements"], json!(60));
+    assert_eq!(run("cat a.zarr --level 2 -s 0,1 --format text").ok().text(), "21\n");
+
+    // Both sides, or a level and an array.
+    run("copy a.zarr b.zarr").ok();
+    run("write b.zarr/1 -s 0,0 --value 99").ok();
+    run("diff a.zarr b.zarr --level 2").ok();
+    run("diff a.zarr b.zarr --level 1 -s 1:").ok();
+    run("diff a.zarr b.zarr --level 1").exits(1);
+    run("diff a.zarr/0 b.zarr --level 0").ok();
+    for (arguments, parts) in [
+        ("stats a.zarr --level 7", ["there is no level \"7\"", "0, 1, 2"]),
+        ("cat a.zarr/1 --level 1", ["--level: \"/1\" is an array", "groups with levels"]),
+        ("diff a.zarr/1 b.zarr/1 --level 1", ["--level: \"/1\" is an array", "groups with levels"]),
+    ] {
+        run(arguments).fails(2, &parts);
+    }
+    run("create c.zarr --group").ok();
+    run("stats c.zarr --level auto").fails(2, &["--level: \"/\" is a group whose attributes name no levels"]);
+}
+
+#[test]
 fn groups_that_are_written_follow_their_conventions() {
     for (options, conventions) in [("--ome-version 0.6", "ome"), ("--metadata multiscales", "geozarr")] {
         let folder = Folder::new();

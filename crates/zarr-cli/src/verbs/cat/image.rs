@@ -4,15 +4,13 @@ use zarr_hierarchy::zarr_array::meta::NodeMeta;
 
 use super::Args;
 use crate::args::labels::Chosen;
+use crate::args::level::PIXELS;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, say};
 use crate::out::output::Output;
 use crate::out::picture::{self, Stored};
 use crate::pick::Pick;
 use crate::scene::{Scene, Scenes, compose};
-
-/// The number of pixels along the longer side that the level of a picture has at least, if there is such a level.
-const PIXELS: u64 = 1024;
 
 /// The largest number of pixels of channels that are added up in memory.
 const MOST: u64 = 64 << 20;
@@ -26,7 +24,8 @@ pub(super) fn print(args: &Args, target: &Target) -> Result<Option<Exit>, Failur
     if scenes.around(target).image.is_none() {
         return Ok(None);
     }
-    let scene = scenes.scene(target, args.level.as_deref(), PIXELS)?;
+    let level = args.level.level.as_deref().filter(|level| *level != "auto");
+    let scene = scenes.scene(target, level, PIXELS)?;
     let in_array = |e: Failure| match e.exit() {
         Exit::Ok => e,
         _ => target.fail(e.within(format_args!("array {:?}", scene.array.path()))),
