@@ -234,7 +234,7 @@ impl Found {
         match meta(group, path).await.map_err(within)? {
             Some(NodeMeta::Array(meta)) => Ok(Self::of(&meta, vec![path.to_owned()])),
             Some(NodeMeta::Group(_)) => Self::in_group(group, path).await.map_err(within),
-            None => Err(within(invalid("there is no such node"))),
+            None => Err(invalid(format!("level {path:?}: there is no such node"))),
         }
     }
 
