@@ -161,7 +161,7 @@ impl GroupHandle {
 }
 
 impl GroupHandle {
-    fn get(&self) -> Group {
+    pub(crate) fn get(&self) -> Group {
         unpoisoned(self.0.lock()).clone()
     }
 

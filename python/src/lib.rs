@@ -17,6 +17,7 @@ mod json;
 mod known;
 mod memory;
 mod missing;
+mod multiscale;
 mod request;
 mod selection;
 mod storage;
@@ -52,6 +53,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(groups::open_node, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(forget, module)?)?;
+    module.add_function(wrap_pyfunction!(multiscale::multiscale, module)?)?;
     module.add_function(wrap_pyfunction!(redacted, module)?)?;
     module.add_function(wrap_pyfunction!(split_location, module)?)?;
     module.add_function(wrap_pyfunction!(threads::available_threads, module)?)

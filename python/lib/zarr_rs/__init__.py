@@ -46,6 +46,7 @@ from zarr_rs.copying import Copied, CopyPlan, Estimate, Synced, copy, copy_async
 from zarr_rs.engine import with_engine
 from zarr_rs.errors import ZarrDiagnostic, ZarrError
 from zarr_rs.group import Group
+from zarr_rs.multiscale import Multiscale, open_multiscale
 from zarr_rs.opening import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rs.partition import blocks, partitions
 from zarr_rs.pipeline import CodecPipeline
@@ -68,6 +69,7 @@ __all__ = [
     "Explanation",
     "FallbackWarning",
     "Group",
+    "Multiscale",
     "Store",
     "Synced",
     "ZarrDiagnostic",
@@ -100,6 +102,7 @@ __all__ = [
     "open_consolidated",
     "open_group",
     "open_like",
+    "open_multiscale",
     "partitions",
     "plan_copy",
     "print_debug_info",
