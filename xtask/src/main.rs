@@ -18,6 +18,7 @@ mod features;
 mod fixtures;
 mod fuzz;
 mod guard;
+mod images;
 mod install;
 mod links;
 mod oldest;
@@ -68,6 +69,8 @@ enum Task {
     Release(release::Args),
     /// Make mistakes in a copy of the sources, and check that the suites notice them
     Seeded(seeded::Args),
+    /// Read images of `zarr pyramid` with other programs
+    Images,
     /// Compare datasets with xarray, in both directions
     Datasets,
     /// Compare random selections with NumPy
@@ -126,6 +129,7 @@ fn run(task: Task) -> anyhow::Result<()> {
         Task::Release(args) => release::run(&args),
         Task::Seeded(args) => seeded::run(&args),
         Task::Datasets => datasets::run(),
+        Task::Images => images::run(),
         Task::Selections(args) => selections::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Works(args) => works::run(&args),

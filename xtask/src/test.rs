@@ -6,7 +6,7 @@ use crate::command::{cargo, run as start};
 use crate::cost::{Cost, Meter};
 use crate::{
     asan, book, build, conformance, crash, datasets, documentation, examples, features, fixtures, fuzz,
-    oldest, packages, release, selections, semver, services, suite, tidy, versions, wasm, works,
+    images, oldest, packages, release, selections, semver, services, suite, tidy, versions, wasm, works,
 };
 
 /// The selection of steps.
@@ -99,7 +99,7 @@ const EACH: [Step; 14] = [
 ];
 
 /// What else runs nightly and before a release.
-const NIGHTLY: [Step; 24] = [
+const NIGHTLY: [Step; 25] = [
     step("large", 400, "the large forms of tests", suite::run_large),
     step(
         "explore",
@@ -164,6 +164,7 @@ const NIGHTLY: [Step; 24] = [
     ),
     step("selections", 300, "random selections are those of NumPy", selections::many),
     step("datasets", 200, "datasets are those of xarray, in both directions", datasets::run),
+    step("images", 60, "other programs read the images that `zarr pyramid` makes", images::run),
     step("asan", 1500, "unsafe code and C libraries run under AddressSanitizer", || {
         asan::run(&asan::Args::default())
     }),
