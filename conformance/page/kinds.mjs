@@ -98,6 +98,10 @@ image("image/labels/nuclei", [512, 256], side => {
   return made;
 }, "labels");
 
+// An image whose finest level cannot be read.
+image("torn", [2048, 512], side => picture(side, far => Math.round(900 * Math.exp(-far * far))), "torn");
+writeFileSync(join(folder, "kinds.zarr/torn/0/c/0/0/0"), "torn");
+
 // A plate with two rows and three columns; one well is missing.
 const wells = ["A/1", "A/2", "A/3", "B/1", "B/3"];
 group("plate", { ome: { version: "0.5", plate: { name: "screen", rows: [{ name: "A" }, { name: "B" }], columns: [{ name: "1" }, { name: "2" }, { name: "3" }], wells: wells.map(path => ({ path, rowIndex: "AB".indexOf(path[0]), columnIndex: Number(path[2]) - 1 })) } } });
@@ -275,6 +279,17 @@ for (const [kind, url] of [["serve", `${served}.page/`], ["view", pathToFileURL(
   await touch("touchEnd");
   check(`${kind}: two fingers zoom`, await becomes(async () => { const [, , left, right] = (await shown(phone, "view")).split(",").map(Number); return right - left < .5; }), await shown(phone, "view"));
   await phone.screenshot({ path: join(out, `kinds-${kind}-420-pinched.png`) });
+
+  // A part that cannot be read leaves what is known, and the way back.
+  if (kind === "serve") {
+    await phone.evaluate(() => { location.hash = "/torn"; });
+    await finished(phone, "canvas.plane");
+    await phone.focus("canvas.plane");
+    for (let presses = 0; presses < 2; presses++) await phone.keyboard.press("+");
+    check("serve: a part that cannot be read is an error beside the picture", await phone.waitForSelector("main .error").then(() => phone.isVisible("canvas.plane"), () => false));
+    await phone.click("button.whole");
+    check("serve: the whole is shown without the error", await becomes(async () => !(await phone.$("main .error")) && await phone.isDisabled("button.whole")));
+  }
   await phone.context().close();
 }
 check("the browser complains of nothing", !complaints.length, complaints.join(" | "));

@@ -20,8 +20,9 @@ export const sideFor = place => Math.max(256, Math.min(1024, Math.ceil(place.cli
 
 const every = (step, what) => step > 1 ? `Every ${ordinal(step)} ${what}` : `All ${what}s`;
 
-// The smallest number of elements that a part shows in one direction.
+// The smallest number of elements that a part shows in one direction, and the smallest part that a server is asked for.
 const FEW = 4;
+const SMALLEST = 1e-10;
 
 // The time in milliseconds after a movement in which no other begins.
 const REST = 150;
@@ -99,9 +100,9 @@ export async function drawMaps(inside, listed, plane, turn) {
     figure.classList.add("busy");
     do {
       again = false;
+      const isPart = isZoomed && !answers, { level } = plane;
       try {
-        const isPart = isZoomed && !answers, { level } = plane;
-        const next = await look(listed.path, { sides: asked.sides, at: asked.at.join(), of: asked.of, level: asked.level, zoom: isPart ? view.map(end => end.toFixed(9)).join() : null, side: sideFor(inside) });
+        const next = await look(listed.path, { sides: asked.sides, at: asked.at.join(), of: asked.of, level: asked.level, zoom: isPart ? view.map(end => end.toFixed(12)).join() : null, side: sideFor(inside) });
         if (!isShown(turn)) return;
         if (next.kind !== "plane") throw new Error(next.reason ?? "there is no picture");
         if (isPart && !isZoomed) continue;
@@ -121,7 +122,8 @@ export async function drawMaps(inside, listed, plane, turn) {
         for (const [dim, one] of moving) one.set(plane.at[dim], labelText(plane.at_labels[dim], plane.at_units[dim]));
       } catch (reason) {
         if (!isShown(turn)) return;
-        figure.hidden = true;
+        // What is known of a part is still shown.
+        figure.hidden = !isPart;
         problem.replaceChildren(failure(reason));
       }
     } while (again);
@@ -143,7 +145,9 @@ export async function drawMaps(inside, listed, plane, turn) {
     if (answers) return;
     clearTimeout(rest);
     if (isZoomed || whole.isStale) rest = setTimeout(() => isShown(turn) && update(), REST);
-    else if (part) {
+    else {
+      problem.replaceChildren();
+      if (!part) return;
       const isOther = plane.level !== whole.plane.level;
       [plane, part] = [whole.plane, null];
       Object.assign(asked, { at: plane.at.slice(), of: plane.level });
@@ -160,7 +164,7 @@ export async function drawMaps(inside, listed, plane, turn) {
     if (!point || by >= 1 && !isZoomed) return false;
     // No smaller than a few elements of the finest level that can be shown.
     const finest = !answers && plane.levels?.[0]?.shape || plane.lengths;
-    const least = [plane.rows, plane.columns].map(side => Math.min(1, FEW / finest[side.dimension]));
+    const least = [plane.rows, plane.columns].map(side => Math.min(1, Math.max(SMALLEST, FEW / finest[side.dimension])));
     go(zoomed(view, by, point, least, extentOf(whole.plane)));
     return true;
   }
