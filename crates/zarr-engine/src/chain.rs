@@ -332,32 +332,34 @@ fn build_codec(
     skipped: &mut Vec<String>,
     misplaced: impl FnOnce(CodecKind) -> Option<&'static str>,
 ) -> CodecResult<Option<Codec>> {
-    let here = format!("/{i}");
+    let here = || format!("/{i}");
     let entry = match context.registry.codec(&spec.name) {
         Ok(entry) => entry,
         Err(_) if !spec.must_understand => {
             let message = format!("unknown codec {:?}, skipped because the document allows it", spec.name);
-            notes.push(Note::new(NoteKind::SkippedCodec, here, message));
+            notes.push(Note::new(NoteKind::SkippedCodec, here(), message));
             skipped.push(spec.name.clone());
             return Ok(None);
         }
-        Err(e) => return Err(e.at(&here)),
+        Err(e) => return Err(e.at(&here())),
     };
     if let Some(why) = misplaced(entry.kind()) {
-        return Err(CodecError::configuration(format!("codec {:?} {why}", spec.name)).at(&here));
+        return Err(CodecError::configuration(format!("codec {:?} {why}", spec.name)).at(&here()));
     }
-    notes.extend(Note::alias(&spec.name, entry.name(), &here));
+    if spec.name != entry.name() {
+        notes.extend(Note::alias(&spec.name, entry.name(), &here()));
+    }
     let mut configuration = Configuration::new(&spec.configuration);
     let built = entry
         .build(&mut configuration, repr, context)
-        .map_err(|e| e.in_codec(&spec.name, "open").at(&here))?;
+        .map_err(|e| e.in_codec(&spec.name, "open").at(&here()))?;
     if built.kind() != entry.kind() {
         let message = format!("codec {:?} has another kind than its entry states", spec.name);
-        return Err(CodecError::configuration(message).at(&here));
+        return Err(CodecError::configuration(message).at(&here()));
     }
     skipped.extend_from_slice(configuration.skipped());
     let tolerated = configuration.finish().into_iter();
-    notes.extend(tolerated.map(|note| note.below(&here)));
+    notes.extend(tolerated.map(|note| note.below(&here())));
     Ok(Some(built))
 }
 

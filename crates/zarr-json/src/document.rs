@@ -1,11 +1,9 @@
 //! A whole JSON text.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::error::{DeviationKind, JsonDeviation, JsonError, JsonErrorKind, JsonResult};
 use crate::scan;
-use crate::source::Source;
 use crate::value::Value;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -47,10 +45,10 @@ impl Document {
         }
         let bytes = marked.unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(bytes, e.valid_up_to(), depth))?;
-        let scan::Scanned { value: Range { start, end }, long } = scan::scan(text, depth, deviations)?;
-        let source = Arc::new(Source::new(text, long));
+        let scanned = scan::scan(text, depth, deviations)?;
+        let Range { start, end } = scanned.value;
         let (before, after) = (text[..start].to_owned(), text[end..].to_owned());
-        Ok(Self { before, root: Value::slice(&source, start, end), after })
+        Ok(Self { before, root: Value::whole(text, scanned), after })
     }
 
     /// Returns the text of the document.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::error::JsonResult;
 use crate::layout::{self, Indent};
-use crate::source::Source;
-use crate::split::{self, Parts};
+use crate::source::{Mark, Source};
+use crate::split::{Parts, Walk};
 use crate::string;
 use crate::value::{Value, ValueKind, text_of};
 
@@ -54,7 +54,8 @@ impl Member {
 
     /// Returns the value.
     pub fn value(&self) -> Value {
-        Value::slice(&self.source, self.parts.value, self.parts.value_end)
+        let Parts { value, value_end, mark, .. } = self.parts;
+        Value::marked(&self.source, value, value_end, mark)
     }
 
     /// Returns the name as it is spelled between its quotes.
@@ -62,11 +63,9 @@ impl Member {
         &self.source[self.parts.name + 1..self.parts.name_end - 1]
     }
 
+    #[inline]
     fn is(&self, name: &str) -> bool {
-        match self.parts.escaped {
-            false => self.inner() == name,
-            true => string::unescape(self.inner()).into_text().is_some_and(|n| n == name),
-        }
+        is_named(&self.source, &self.parts, name)
     }
 
     /// Returns the text from the white space before the name to the comma after the value.
@@ -90,7 +89,8 @@ impl Member {
         let end = value_end + trail.len();
         let source = Arc::new(Source::from([lead, quoted, colon, value, trail].concat()));
         let escaped = quoted.contains('\\');
-        Self { source, parts: Parts { lead: 0, name, name_end, escaped, value: start, value_end, end } }
+        let mark = Mark::NONE;
+        Self { source, parts: Parts { lead: 0, name, name_end, escaped, value: start, value_end, mark, end } }
     }
 
     /// Returns the member with another value; everything else keeps its spelling.
@@ -98,6 +98,22 @@ impl Member {
         let quoted = &self.source[self.parts.name..self.parts.name_end];
         let trail = &self.source[self.parts.value_end..self.parts.end];
         Self::new(self.lead(), quoted, self.colon(), value, trail)
+    }
+}
+
+/// Whether a member has this name.
+#[inline]
+fn is_named(source: &Source, parts: &Parts, name: &str) -> bool {
+    // The lengths of most other names differ.
+    let is_possible = parts.escaped || parts.name_end - parts.name == name.len() + 2;
+    is_possible && has_text(source, parts, name)
+}
+
+fn has_text(source: &Source, parts: &Parts, name: &str) -> bool {
+    let (start, end) = (parts.name + 1, parts.name_end - 1);
+    match parts.escaped {
+        false => source.as_bytes()[start..end] == *name.as_bytes(),
+        true => string::text(&source[start..end]).is_some_and(|n| n == name),
     }
 }
 
@@ -174,15 +190,16 @@ impl Object {
         Self::default()
     }
 
-    /// Reads the object that starts at `start` of `source`, which has been scanned.
-    pub(crate) fn read(source: &Arc<Source>, start: usize) -> Self {
-        let (members, tail, end) = split::members(source, start);
-        let member = |parts| Member { source: Arc::clone(source), parts };
-        Self {
-            members: members.into_iter().map(member).collect(),
-            tail: source[tail..end].to_owned(),
-            style: None,
+    /// Reads an object.
+    fn read(value: &Value) -> Self {
+        let source = &value.source;
+        let (mut walk, mut members, mut tail) =
+            (Walk::new(source, value.start, value.mark), Vec::with_capacity(12), value.start + 1);
+        while let Some(parts) = walk.member(source) {
+            tail = parts.value_end;
+            members.push(Member { source: Arc::clone(source), parts });
         }
+        Self { members, tail: source[tail..value.end - 1].to_owned(), style: None }
     }
 
     /// Returns the number of members. Repeated members count each time.
@@ -316,7 +333,15 @@ impl Object {
 impl Value {
     /// Returns the value of the last member of this name. Returns `None` also if the value is not an object.
     pub fn get(&self, name: &str) -> Option<Value> {
-        self.as_object()?.get(name)
+        let mut walk = self.walk()?;
+        let mut found = None;
+        while let Some(parts) = walk.member(&self.source) {
+            if is_named(&self.source, &parts, name) {
+                found = Some(parts);
+            }
+        }
+        let Parts { value, value_end, mark, .. } = found?;
+        Some(Self::marked(&self.source, value, value_end, mark))
     }
 
     /// Iterates over the members of an object in order, including repeated ones. Each is found on access, so that a large
@@ -328,13 +353,17 @@ impl Value {
     /// assert_eq!(names, ["a", "b"]);
     /// ```
     pub fn members(&self) -> Option<Members> {
-        (self.kind() == ValueKind::Object)
-            .then(|| Members { source: Arc::clone(&self.source), lead: Some(self.start + 1) })
+        Some(Members { source: Arc::clone(&self.source), walk: self.walk()? })
+    }
+
+    /// Returns the place of the first member of an object.
+    fn walk(&self) -> Option<Walk> {
+        (self.kind() == ValueKind::Object).then(|| Walk::new(&self.source, self.start, self.mark))
     }
 
     /// Returns the members of an object.
     pub fn as_object(&self) -> Option<Object> {
-        (self.kind() == ValueKind::Object).then(|| Object::read(&self.source, self.start))
+        (self.kind() == ValueKind::Object).then(|| Object::read(self))
     }
 }
 
@@ -342,19 +371,15 @@ impl Value {
 #[derive(Debug, Clone)]
 pub struct Members {
     source: Arc<Source>,
-    /// The place after the brace or the last comma; `None` after the last member.
-    lead: Option<usize>,
+    walk: Walk,
 }
 
 impl Iterator for Members {
     type Item = Member;
 
     fn next(&mut self) -> Option<Member> {
-        let parts = split::member(&self.source, self.lead?);
-        let more =
-            parts.filter(|parts| parts.end != parts.value_end || self.source[parts.end..].starts_with(','));
-        self.lead = more.map(|parts| parts.end + 1);
-        parts.map(|parts| Member { source: Arc::clone(&self.source), parts })
+        let parts = self.walk.member(&self.source)?;
+        Some(Member { source: Arc::clone(&self.source), parts })
     }
 }
 

@@ -35,7 +35,7 @@ impl Value {
         if let (Some(a), Some(b)) = (self.as_number(), other.as_number()) {
             return is_same_number(a, b);
         }
-        matches!((self.to_text(), other.to_text()), (Ok(a), Ok(b)) if a == b)
+        matches!((self.text(), other.text()), (Some(a), Some(b)) if a == b)
     }
 }
 

@@ -11,6 +11,8 @@ use crate::error::{
     DeviationKind, JsonDeviation, JsonError, JsonErrorKind, JsonResult, MOST_DEVIATIONS, TextPosition,
 };
 use crate::pointer;
+use crate::source::Mark;
+use crate::split;
 use crate::string;
 
 /// Objects with at most this many members are searched for duplicates pair by pair; larger ones are sorted.
@@ -25,12 +27,32 @@ pub(crate) struct Scanned {
     pub(crate) value: Range<usize>,
     /// The places of long arrays and objects, sorted by their starts. They are skipped without reading them to the end.
     pub(crate) long: Vec<Range<usize>>,
+    /// The places of all values and names; none if the text is long or has many of them.
+    pub(crate) marks: Vec<Mark>,
 }
 
 /// Checks `text`, whose nesting may be `depth`.
 pub(crate) fn scan(text: &str, depth: usize, deviations: &mut Vec<JsonDeviation>) -> JsonResult<Scanned> {
-    let (bytes, stack, keys, long) = (text.as_bytes(), Vec::new(), Vec::new(), Vec::new());
-    Scanner { text, bytes, at: 0, depth, stack, long, keys, naming: false, reports: 0, deviations }.document()
+    let bytes = text.as_bytes();
+    let (stack, keys, long) = (Vec::with_capacity(8), Vec::with_capacity(16), Vec::new());
+    let is_marked = bytes.len() <= Mark::LONGEST;
+    // A value and what separates it from the next one have about ten bytes, more if they are laid out.
+    let marks = Vec::with_capacity(if is_marked { (bytes.len() / 10).min(Mark::MOST) } else { 0 });
+    let scanner = Scanner {
+        text,
+        bytes,
+        at: 0,
+        depth,
+        stack,
+        long,
+        is_marked,
+        marks,
+        keys,
+        naming: false,
+        reports: 0,
+        deviations,
+    };
+    scanner.document()
 }
 
 /// Returns the line and column of byte `at`.
@@ -48,8 +70,11 @@ struct Scanner<'t, 's> {
     at: usize,
     depth: usize,
     stack: Vec<Frame>,
-    /// The places of open arrays and objects, and of long ones that are closed.
+    /// The places of open arrays and objects, and of long ones that are closed; none while values are marked.
     long: Vec<Range<usize>>,
+    /// Whether values and names are marked, and the marks.
+    is_marked: bool,
+    marks: Vec<Mark>,
     /// The names of all open objects; those of one object from `Frame::first` on.
     keys: Vec<Name>,
     /// Whether a member name is being read. Pointers then name the object, not its previous member.
@@ -64,7 +89,7 @@ struct Frame {
     object: bool,
     /// For an object: the start of its names in `keys`. For an array: the number of elements before the present one.
     first: usize,
-    /// The index of the container in `long`.
+    /// The index of the container in `marks`, or in `long` if nothing is marked.
     place: usize,
 }
 
@@ -89,41 +114,45 @@ impl Scanner<'_, '_> {
         if self.at < self.bytes.len() {
             return Err(self.error(format!("expected the end of the document, found {}", self.found())));
         }
-        Ok(Scanned { value: start..end, long: self.long })
+        Ok(Scanned { value: start..end, long: self.long, marks: self.marks })
     }
 
     /// Scans one value with all its content.
     fn value(&mut self) -> JsonResult<()> {
         loop {
             self.space();
+            let start = self.at;
             match self.peek() {
                 Some(b'{') => {
                     self.open(true)?;
-                    if self.peek() == Some(b'}') {
-                        self.close();
-                    } else {
+                    if self.peek() != Some(b'}') {
                         self.name()?;
                         continue;
                     }
+                    self.close();
                 }
                 Some(b'[') => {
                     self.open(false)?;
-                    if self.peek() == Some(b']') {
-                        self.close();
-                    } else {
+                    if self.peek() != Some(b']') {
                         continue;
                     }
+                    self.close();
                 }
-                Some(b'"') => {
-                    self.string()?;
+                simple => {
+                    match simple {
+                        Some(b'"') => {
+                            self.string()?;
+                        }
+                        Some(b'-' | b'0'..=b'9') => self.number()?,
+                        Some(b't') => self.word("true")?,
+                        Some(b'f') => self.word("false")?,
+                        Some(b'n') => self.word("null")?,
+                        Some(b'N') => self.non_finite(start, "NaN")?,
+                        Some(b'I') => self.non_finite(start, "Infinity")?,
+                        _ => return Err(self.error(format!("expected a value, found {}", self.found()))),
+                    }
+                    self.mark(start, 0);
                 }
-                Some(b'-' | b'0'..=b'9') => self.number()?,
-                Some(b't') => self.word("true")?,
-                Some(b'f') => self.word("false")?,
-                Some(b'n') => self.word("null")?,
-                Some(b'N') => self.non_finite(self.at, "NaN")?,
-                Some(b'I') => self.non_finite(self.at, "Infinity")?,
-                _ => return Err(self.error(format!("expected a value, found {}", self.found()))),
             }
             if self.after_value()? {
                 return Ok(());
@@ -135,9 +164,7 @@ impl Scanner<'_, '_> {
     fn after_value(&mut self) -> JsonResult<bool> {
         loop {
             let Some(frame) = self.stack.last_mut() else { return Ok(true) };
-            while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
-                self.at += 1;
-            }
+            self.at = split::space(self.bytes, self.at);
             match (self.bytes.get(self.at), frame.object) {
                 (Some(b','), object) => {
                     self.at += 1;
@@ -180,9 +207,15 @@ impl Scanner<'_, '_> {
             return Err(e.at(pointer::outermost(&place)).with_position(position(self.bytes, self.at)));
         }
         let first = if object { self.keys.len() } else { 0 };
-        self.stack.push(Frame { object, first, place: self.long.len() });
-        self.long.push(self.at..self.at);
+        let start = self.at;
         self.at += 1;
+        // What is not known yet is set when it is closed.
+        self.mark(start, 0);
+        let place = if self.is_marked { self.marks.len() - 1 } else { self.long.len() };
+        self.stack.push(Frame { object, first, place });
+        if !self.is_marked {
+            self.long.push(start..start);
+        }
         self.space();
         Ok(())
     }
@@ -191,6 +224,13 @@ impl Scanner<'_, '_> {
     fn close(&mut self) {
         self.at += 1;
         let Some(Frame { place, .. }) = self.stack.pop() else { return };
+        if self.is_marked {
+            let next = short(self.marks.len());
+            if let Some(mark) = self.marks.get_mut(place) {
+                (mark.end, mark.next) = (short(self.at), next);
+            }
+            return;
+        }
         match self.long.get_mut(place) {
             Some(range) if self.at - range.start >= LONG => range.end = self.at,
             // The containers inside of a short one are short as well and have been removed before.
@@ -198,7 +238,32 @@ impl Scanner<'_, '_> {
         }
     }
 
+    /// Marks the value or name from `start` to here.
+    #[inline]
+    fn mark(&mut self, start: usize, next: u16) {
+        if !self.is_marked {
+            return;
+        }
+        if self.marks.len() == Mark::MOST {
+            return self.unmark();
+        }
+        self.marks.push(Mark { start: short(start), end: short(self.at), next });
+    }
+
+    /// Goes on without marks, because there are too many.
+    #[cold]
+    fn unmark(&mut self) {
+        self.is_marked = false;
+        let marks = std::mem::take(&mut self.marks);
+        for frame in &mut self.stack {
+            let start = marks.get(frame.place).map_or(0, |mark| mark.start.into());
+            frame.place = self.long.len();
+            self.long.push(start..start);
+        }
+    }
+
     /// Scans a member name and its colon.
+    #[inline]
     fn name(&mut self) -> JsonResult<()> {
         self.naming = true;
         if self.peek() != Some(b'"') {
@@ -209,7 +274,10 @@ impl Scanner<'_, '_> {
         let start = self.at + 1;
         let escaped = self.string()?;
         self.keys.push(Name { start, end: self.at - 1, escaped });
-        self.space();
+        self.mark(start - 1, escaped.into());
+        if self.peek() != Some(b':') {
+            self.space();
+        }
         if self.peek() != Some(b':') {
             return Err(self.error(format!("expected ':' after a member name, found {}", self.found())));
         }
@@ -220,9 +288,15 @@ impl Scanner<'_, '_> {
 
     /// Reports the duplicate names of the object whose names start at `first`.
     fn duplicates(&mut self, first: usize) {
-        let text = self.text;
+        if self.keys.len() <= first + 1 {
+            return;
+        }
+        let (text, bytes) = (self.text, self.bytes);
         let same = |a: &Name, b: &Name| match (a.escaped, b.escaped) {
-            (false, false) => text[a.start..a.end] == text[b.start..b.end],
+            // The lengths of most names differ.
+            (false, false) => {
+                a.end - a.start == b.end - b.start && bytes[a.start..a.end] == bytes[b.start..b.end]
+            }
             _ => string::unescape(&text[a.start..a.end]) == string::unescape(&text[b.start..b.end]),
         };
         let names = &self.keys[first..];
@@ -307,9 +381,14 @@ impl Scanner<'_, '_> {
         self.bytes.get(self.at).copied()
     }
 
+    #[inline]
     fn space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
-            self.at += 1;
-        }
+        self.at = split::space(self.bytes, self.at);
     }
+}
+
+/// Returns a place in a text that has marks, or the number of a mark: both fit, because they are few.
+#[inline]
+fn short(place: usize) -> u16 {
+    u16::try_from(place).unwrap_or(u16::MAX)
 }

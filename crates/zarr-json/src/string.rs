@@ -21,6 +21,11 @@ impl<'a> Unescaped<'a> {
     }
 }
 
+/// Returns `inner`, the valid text between two quotes, without escapes; `None` if it has a lone surrogate.
+pub(crate) fn text(inner: &str) -> Option<Cow<'_, str>> {
+    if inner.as_bytes().contains(&b'\\') { unescape(inner).into_text() } else { Some(Cow::Borrowed(inner)) }
+}
+
 /// Resolves the escapes of `inner`, the valid text between two quotes.
 pub(crate) fn unescape(inner: &str) -> Unescaped<'_> {
     let mut rest = inner.as_bytes();

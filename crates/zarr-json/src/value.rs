@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::error::{JsonError, JsonErrorKind, JsonResult};
 use crate::layout::{self, Indent};
 use crate::number::Number;
-use crate::source::Source;
-use crate::{scan, split, string};
+use crate::source::{Mark, Source};
+use crate::split::Walk;
+use crate::{scan, string};
 
 /// The nesting that [`Value::parse`] accepts, in levels.
 pub const DEPTH: usize = 128;
@@ -43,19 +44,33 @@ pub enum ValueKind {
 pub struct Value {
     pub(crate) source: Arc<Source>,
     pub(crate) start: usize,
-    end: usize,
+    pub(crate) end: usize,
+    /// The number of its mark.
+    pub(crate) mark: u32,
 }
 
 impl Value {
     /// Returns a part of `source`, which has been scanned.
     pub(crate) fn slice(source: &Arc<Source>, start: usize, end: usize) -> Self {
-        Self { source: Arc::clone(source), start, end }
+        Self::marked(source, start, end, Mark::NONE)
+    }
+
+    /// Returns a part of `source` with its mark.
+    pub(crate) fn marked(source: &Arc<Source>, start: usize, end: usize, mark: u32) -> Self {
+        Self { source: Arc::clone(source), start, end, mark }
+    }
+
+    /// Returns the value of a text that has been scanned.
+    pub(crate) fn whole(text: &str, scanned: scan::Scanned) -> Self {
+        let (start, end) = (scanned.value.start, scanned.value.end);
+        let source = Arc::new(Source::new(text, scanned));
+        Self { start, end, mark: source.root(), source }
     }
 
     /// Returns a value for a text that is valid by construction.
     pub(crate) fn from_valid(text: impl Into<Box<str>>) -> Self {
         let source = Arc::new(Source::from(text));
-        Self { start: 0, end: source.len(), source }
+        Self { start: 0, end: source.len(), mark: Mark::NONE, source }
     }
 
     /// Reads a JSON text strictly, without tolerance. Documents are read with
@@ -77,8 +92,7 @@ impl Value {
         if let Some(first) = deviations.into_iter().next() {
             return Err(first.into());
         }
-        let scan::Scanned { value, long } = scanned?;
-        Ok(Self::slice(&Arc::new(Source::new(text, long)), value.start, value.end))
+        Ok(Self::whole(text, scanned?))
     }
 
     /// Returns `null`.
@@ -104,7 +118,7 @@ impl Value {
 
     /// Returns the kind of the value.
     pub fn kind(&self) -> ValueKind {
-        match self.as_raw().as_bytes() {
+        match &self.source.as_bytes()[self.start..self.end] {
             [b'n', ..] => ValueKind::Null,
             [b't' | b'f', ..] => ValueKind::Bool,
             [b'"', ..] => ValueKind::String,
@@ -162,9 +176,15 @@ impl Value {
         text_of(&raw[1..raw.len() - 1])
     }
 
+    /// Returns the text of a string without an error, which costs time.
+    pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
+        let is_string = self.kind() == ValueKind::String;
+        is_string.then(|| string::text(&self.source[self.start + 1..self.end - 1]))?
+    }
+
     /// Returns the text of a string, or `None` for anything else and for a string that is not text.
     pub fn as_text(&self) -> Option<String> {
-        self.to_text().ok().map(Cow::into_owned)
+        self.text().map(Cow::into_owned)
     }
 
     /// Returns element `index` of an array. Finding it takes time in proportion to what is before it.
@@ -174,8 +194,8 @@ impl Value {
 
     /// Iterates over the elements of an array. Each is found on access.
     pub fn elements(&self) -> Option<Elements> {
-        (self.kind() == ValueKind::Array)
-            .then(|| Elements { source: Arc::clone(&self.source), at: self.start + 1 })
+        let walk = || Walk::new(&self.source, self.start, self.mark);
+        (self.kind() == ValueKind::Array).then(|| Elements { source: Arc::clone(&self.source), walk: walk() })
     }
 
     /// Returns the spelling without white space.
@@ -227,7 +247,7 @@ impl Value {
 
 /// Returns the text between two quotes.
 pub(crate) fn text_of(inner: &str) -> JsonResult<Cow<'_, str>> {
-    string::unescape(inner).into_text().ok_or_else(|| {
+    string::text(inner).ok_or_else(|| {
         JsonError::new(JsonErrorKind::Invalid, "the string has a lone surrogate escape, so it is not text")
     })
 }
@@ -236,16 +256,15 @@ pub(crate) fn text_of(inner: &str) -> JsonResult<Cow<'_, str>> {
 #[derive(Debug, Clone)]
 pub struct Elements {
     source: Arc<Source>,
-    at: usize,
+    walk: Walk,
 }
 
 impl Iterator for Elements {
     type Item = Value;
 
     fn next(&mut self) -> Option<Value> {
-        let (start, end) = split::element(&self.source, self.at)?;
-        self.at = end;
-        Some(Value::slice(&self.source, start, end))
+        let (start, end, mark) = self.walk.element(&self.source)?;
+        Some(Value::marked(&self.source, start, end, mark))
     }
 }
 
@@ -269,7 +288,7 @@ impl Eq for Value {}
 /// Whether the value is a string of this text.
 impl PartialEq<str> for Value {
     fn eq(&self, text: &str) -> bool {
-        self.to_text().is_ok_and(|own| own == text)
+        self.text().is_some_and(|own| own == text)
     }
 }
 

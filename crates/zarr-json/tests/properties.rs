@@ -104,6 +104,28 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    fn a_value_has_the_same_parts_with_and_without_marks(text in any_json()) {
+        // What is made of members has no marks, and neither has a text with many values.
+        let (document, _) = parse(&text).unwrap();
+        let copied = zarr_json::Object::from_iter([("copy", document.root.clone())]).to_value();
+        let many = format!("[{text}, {text}, [{}0]]", "0, ".repeat(3000));
+        let (many, _) = parse(&many).unwrap();
+        let expected = rebuild(&document.root);
+        prop_assert_eq!(&rebuild(&copied.get("copy").unwrap()), &expected);
+        for nth in 0..2 {
+            let again = many.root.element(nth).unwrap();
+            prop_assert_eq!(again.as_raw(), document.root.as_raw());
+            prop_assert_eq!(&rebuild(&again), &expected);
+        }
+        if let (Some(members), Some(object)) = (document.root.members(), document.root.as_object()) {
+            let each: Vec<String> = members.map(|member| format!("{member:?}")).collect();
+            let listed: Vec<String> = object.members().map(|member| format!("{member:?}")).collect();
+            prop_assert_eq!(each, listed);
+            prop_assert_eq!(object.to_value().to_string(), document.root.to_string());
+        }
+    }
+
+    #[test]
     fn a_document_is_written_as_it_was_read(text in any_json()) {
         let (document, notes) = parse(&text).unwrap();
         prop_assert_eq!(&document.to_text(), &text);

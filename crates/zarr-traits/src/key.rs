@@ -89,7 +89,7 @@ impl Prefix {
     pub fn of_node(path: &str) -> StoreResult<Self> {
         let path = path.strip_prefix('/').unwrap_or(path);
         let path = path.strip_suffix('/').unwrap_or(path);
-        if path.is_empty() { Ok(Self::root()) } else { Self::new(format!("{path}/")) }
+        if path.is_empty() { Ok(Self::root()) } else { Self::new([path, "/"].concat()) }
     }
 
     /// The prefix as text: empty, or ending in `/`.
@@ -107,7 +107,7 @@ impl Prefix {
     /// # Errors
     /// As [`Key::new`].
     pub fn key(&self, name: &str) -> StoreResult<Key> {
-        Key::new(format!("{}{name}", self.0))
+        Key::new([&self.0, name].concat())
     }
 
     /// Returns the prefix `name/` below this one. `name` may have several segments.
@@ -115,7 +115,7 @@ impl Prefix {
     /// # Errors
     /// As [`Prefix::new`].
     pub fn child(&self, name: &str) -> StoreResult<Self> {
-        Self::new(format!("{}{name}/", self.0))
+        Self::new([&self.0, name, "/"].concat())
     }
 
     /// Returns the part of `key` after this prefix, or `None` if `key` is not below it.
@@ -125,7 +125,7 @@ impl Prefix {
 
     /// Returns the path of the node at this prefix: `/`, `/a`, `/a/b`.
     pub fn node_path(&self) -> String {
-        format!("/{}", self.0.strip_suffix('/').unwrap_or(""))
+        ["/", self.0.strip_suffix('/').unwrap_or("")].concat()
     }
 }
 

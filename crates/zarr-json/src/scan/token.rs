@@ -6,12 +6,24 @@ use crate::string;
 
 impl Scanner<'_, '_> {
     /// Scans a string from quote to quote. Returns true if it has escapes.
+    #[inline]
     pub(super) fn string(&mut self) -> JsonResult<bool> {
+        match plain(&self.bytes[self.at + 1..]) {
+            Some(plain) if self.bytes[self.at + 1 + plain] == b'"' => {
+                self.at += plain + 2;
+                Ok(false)
+            }
+            _ => self.odd_string(),
+        }
+    }
+
+    /// Scans a string that has escapes or is wrong.
+    fn odd_string(&mut self) -> JsonResult<bool> {
         self.at += 1;
         let mut escaped = false;
         loop {
             let rest = &self.bytes[self.at..];
-            let Some(plain) = rest.iter().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f)) else {
+            let Some(plain) = plain(rest) else {
                 self.at = self.bytes.len();
                 return Err(self.error("expected the end of a string, found the end of the document"));
             };
@@ -108,4 +120,27 @@ impl Scanner<'_, '_> {
         self.report(DeviationKind::NonFinite, message);
         Ok(())
     }
+}
+
+/// Returns the number of bytes before the first quote, backslash or control character.
+#[inline]
+fn plain(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let ends = ends(u64::from_le_bytes(*eight));
+        if ends != 0 {
+            return Some(at + (ends.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    let end = bytes[at..].iter().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f));
+    end.map(|end| at + end)
+}
+
+/// Returns a word whose lowest bit is that of the first of eight bytes that is a quote, a backslash or a control
+/// character; 0 if none is. Bits of later bytes can be wrong.
+fn ends(eight: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let below = |word: u64, least: u64| word.wrapping_sub(ONES * least) & !word & (ONES << 7);
+    below(eight ^ (ONES * 0x22), 1) | below(eight ^ (ONES * 0x5c), 1) | below(eight, 0x20)
 }

@@ -77,9 +77,9 @@ impl Extension {
             let name = value.to_text()?.into_owned();
             return Ok(Self { name, configuration: None, must_understand: None, value: value.clone() });
         }
-        let object = value.as_object().ok_or_else(|| value.expected("a string or an object with a name"))?;
+        let members = value.members().ok_or_else(|| value.expected("a string or an object with a name"))?;
         let (mut name, mut configuration, mut must_understand) = (None, None, None);
-        for member in object.members() {
+        for member in members {
             let value = member.value();
             match &*member.name_lossy() {
                 "name" => name = Some(value),
@@ -138,7 +138,7 @@ impl Extension {
 
     /// Returns the member `name` of the extension object itself, where drafts of version 3 had some.
     pub(crate) fn beside(&self, name: &str) -> Option<Value> {
-        self.value.as_object()?.get(name)
+        self.value.get(name)
     }
 
     /// Returns the extension with defined members only. The member `beside` of the extension object, where drafts of

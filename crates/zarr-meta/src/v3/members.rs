@@ -6,13 +6,13 @@ use crate::json::{DEPTH, Object, Value, ValueKind, pointer};
 
 /// Whether `value` is an object with `"must_understand": false`.
 pub(super) fn waived(value: &Value) -> bool {
-    let must = value.as_object().and_then(|o| o.get("must_understand"));
+    let must = value.get("must_understand");
     must.and_then(|v| v.as_bool()) == Some(false)
 }
 
 /// Returns the member of the root at `place`, which must be present.
 pub(crate) fn required(members: &Object, place: &str) -> MetaResult<Value> {
-    let name = place.trim_start_matches('/');
+    let name = place.strip_prefix('/').unwrap_or(place);
     members.get(name).ok_or_else(|| MetaError::invalid("this member is missing").at(place))
 }
 

@@ -31,9 +31,9 @@ impl Node {
         let members = document.root.as_object().ok_or_else(|| document.root.expected("an object"))?;
         version(&members, sink)?;
         let node_type = required(&members, "/node_type")?;
-        let kind = match node_type.to_text().as_deref() {
-            Ok("array") => NodeType::Array,
-            Ok("group") => NodeType::Group,
+        let kind = match &node_type {
+            text if *text == "array" => NodeType::Array,
+            text if *text == "group" => NodeType::Group,
             _ => return Err(node_type.expected("\"array\" or \"group\"").at("/node_type").into()),
         };
         match members.get("attributes") {
@@ -63,7 +63,7 @@ impl Node {
     pub(super) fn check_unknown(&self, known: &[&str], sink: &mut dyn Sink) -> MetaResult<()> {
         for member in self.members.members() {
             let name = member.name_lossy();
-            if known.contains(&&*name) {
+            if known.iter().any(|known| known.len() == name.len() && **known == *name) {
                 continue;
             }
             let value = member.value();
@@ -133,7 +133,7 @@ fn version(members: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
         }
         return Err(MetaError::invalid("this member is missing").at("/zarr_format"));
     };
-    if value.to_text().is_ok_and(|text| text.contains("zarr/spec")) {
+    if value.as_text().is_some_and(|text| text.contains("zarr/spec")) {
         return draft();
     }
     integer_format(&value, 3, sink)

@@ -47,8 +47,8 @@ impl Note {
     /// Returns the note that an extension was named by `used`, an old name of `name`, or `None` if both are equal.
     /// `place` is a JSON pointer to the extension.
     pub fn alias(used: &str, name: &str, place: &str) -> Option<Self> {
-        let message = format!("{used:?} is an old name of {name:?}");
-        (used != name).then(|| Self::new(NoteKind::Alias, format!("{place}/name"), message))
+        let message = || format!("{used:?} is an old name of {name:?}");
+        (used != name).then(|| Self::new(NoteKind::Alias, format!("{place}/name"), message()))
     }
 }
 
