@@ -21,7 +21,10 @@ use zarr_traits::{Fetching, Span};
 /// # Errors
 /// The first span whose end exceeds `u64`.
 pub fn merge(fetching: Fetching, spans: impl IntoIterator<Item = Span>) -> Result<Vec<Span>, Span> {
-    let mut spans: Vec<Span> = spans.into_iter().filter(|span| span.len > 0).collect();
+    let spans = spans.into_iter();
+    let mut all = Vec::with_capacity(spans.size_hint().0);
+    all.extend(spans.filter(|span| span.len > 0));
+    let mut spans: Vec<Span> = all;
     if let Some(span) = spans.iter().find(|span| span.end().is_none()) {
         return Err(*span);
     }

@@ -291,7 +291,7 @@ impl Core {
         seen: &Seen,
         mut one: Explanation,
     ) -> ArrayResult<Explanation> {
-        let (merged, fetched) = self.plan_ranges(&pieces, seen)?;
+        let (merged, fetched) = self.plan_ranges(pieces.iter().map(|piece| piece.span), seen)?;
         if !seen.there || !merged.is_empty() {
             one.requests += 1;
             one.ranges += merged.len() as u64;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use zarr_strided::{Destination, Dims, Source, Swap};
 
 use crate::error::ArrayResult;
-use crate::plan::Plan;
-use crate::plan::side::Inside;
+use crate::plan::side::{Inside, Side};
+use crate::plan::{Cell, MOST_TAKES, Plan};
 
 /// Selected elements in a box.
 #[derive(Debug)]
@@ -61,6 +61,32 @@ impl Plan {
             hits.step.push(step);
         }
         Hits::Steps(Box::new(hits))
+    }
+
+    /// Returns the places of the elements of a whole cell along each side, in a chunk whose elements have the distances
+    /// `strides` in each dimension. The place of an element in the chunk is the sum of its places along the sides. `None`
+    /// if the cell has very many elements, or steps skip some.
+    pub(crate) fn places_in(&self, cell: &Cell, strides: &[u64]) -> Option<Vec<Vec<u64>>> {
+        if cell.takes != (0..cell.all) || cell.count.product().is_none_or(|count| count > MOST_TAKES) {
+            return None;
+        }
+        let corner = |dim: usize| (cell.start[dim], cell.shape[dim], strides[dim]);
+        let along = |(number, side): (usize, &Side)| {
+            let elements = cell.at[number]..cell.at[number] + cell.count[number];
+            match side.inside(&elements, corner) {
+                Inside::Runs(runs) => match <[_; 1]>::try_from(runs) {
+                    Ok([(_, places)]) if places.len() as u64 == cell.count[number] => Some(places),
+                    _ => None,
+                },
+                // A box around them is read.
+                Inside::Steps { count: 2.., step: 2.., .. } => None,
+                Inside::Steps { count, place, step, .. } => {
+                    let stride = side.dims().first().map_or(1, |dim| strides[*dim]);
+                    Some((0..count).map(|nth| (place + nth * step) * stride).collect())
+                }
+            }
+        };
+        self.sides.iter().enumerate().map(along).collect()
     }
 
     fn places(&self, elements: impl Fn(usize) -> Range<u64>, corner: &[u64], shape: &[u64]) -> Vec<Places> {

@@ -48,11 +48,21 @@ impl List {
         let chunk = |element: usize| &chunks[element * rank..(element + 1) * rank];
         let mut list =
             Self { dims: dims.to_vec(), points: Vec::new(), chunks: Vec::new(), tiles: Vec::new(), inner };
-        let mut sorted: Vec<usize> = (0..positions.len() / rank).collect();
+        let all = positions.len() / rank;
+        let mut sorted: Vec<usize> = (0..all).collect();
+        let (in_chunks, in_points) = (Radices::of(&chunks, rank), Radices::of(positions, rank));
+        // Most elements differ in these numbers, which are compared faster.
+        let number = |element: usize| {
+            let number = in_chunks.number(0, chunk(element).iter().copied());
+            let number = in_points.number(number, list.inner_of(point(element)));
+            in_points.number(number, point(element).iter().copied())
+        };
+        let numbers: Vec<u128> = (0..all).map(number).collect();
         let compare = |a: &usize, b: &usize| {
-            let by_chunk = chunk(*a).cmp(chunk(*b));
+            let by_chunk = || chunk(*a).cmp(chunk(*b));
             let by_inner = || list.inner_of(point(*a)).cmp(list.inner_of(point(*b)));
-            by_chunk.then_with(by_inner).then_with(|| point(*a).cmp(point(*b)))
+            let by_number = numbers[*a].cmp(&numbers[*b]);
+            by_number.then_with(by_chunk).then_with(by_inner).then_with(|| point(*a).cmp(point(*b)))
         };
         if !sorted.is_sorted_by(|a, b| compare(a, b).is_le()) {
             sorted.sort_unstable_by(compare);
@@ -73,16 +83,16 @@ impl List {
             order[*element] = count - 1;
         }
         list.points = points;
+        list.chunks.reserve_exact(firsts.len());
         for (nth, (element, first)) in firsts.iter().enumerate() {
             let end = firsts.get(nth + 1).map_or(count, |(_, next)| *next);
-            let spans = dims.iter().zip(chunk(*element)).map(|(dim, index)| grid.span(*dim, *index));
-            let spans: Vec<Range<u64>> = spans.map(Option::unwrap_or_default).collect();
-            list.chunks.push(InChunk {
-                index: chunk(*element).into(),
-                start: spans.iter().map(|span| span.start).collect(),
-                length: spans.iter().map(|span| span.end - span.start).collect(),
-                elements: *first..end,
-            });
+            let (mut start, mut length) = (Dims::new(), Dims::new());
+            for (dim, index) in dims.iter().zip(chunk(*element)) {
+                let span = grid.span(*dim, *index).unwrap_or_default();
+                start.push(span.start);
+                length.push(span.end - span.start);
+            }
+            list.chunks.push(InChunk { index: chunk(*element).into(), start, length, elements: *first..end });
             for element in *first..end {
                 if element == *first || !list.are_close(element - 1, element, layout) {
                     list.tiles.push(element);
@@ -184,7 +194,13 @@ impl List {
             let Some(place) = place(element) else { continue };
             match runs.last_mut() {
                 Some((first, places)) if *first + places.len() as u64 == element => places.push(place),
-                _ => runs.push((element, vec![place])),
+                last => {
+                    // Most often the first run has all elements.
+                    let all = if last.is_none() { zarr_strided::to_usize(elements.end - element) } else { 1 };
+                    let mut places = Vec::with_capacity(all);
+                    places.push(place);
+                    runs.push((element, places));
+                }
             }
         }
         runs
@@ -236,6 +252,28 @@ impl List {
         let last = self.dims.len() - 1;
         let gap = if self.dims[last] + 1 == layout.shape.len() { layout.gap } else { 0 };
         first[..last] == second[..last] && second[last] - first[last] - 1 <= gap
+    }
+}
+
+/// The lengths of a box from 0 around positions.
+struct Radices(Dims);
+
+impl Radices {
+    /// Returns those of positions of `rank` dimensions, one after the other.
+    fn of(positions: &[u64], rank: usize) -> Self {
+        let mut most = Dims::filled(0, rank);
+        for position in positions.chunks_exact(rank) {
+            most.iter_mut().zip(position).for_each(|(most, position)| *most = (*most).max(*position));
+        }
+        Self(most.iter().map(|most| most.saturating_add(1)).collect())
+    }
+
+    /// Returns a number that is larger the later a position comes in C order, after `before`; the largest if it would be
+    /// larger.
+    fn number(&self, before: u128, position: impl Iterator<Item = u64>) -> u128 {
+        position.zip(&self.0).fold(before, |number, (position, radix)| {
+            number.saturating_mul(u128::from(*radix)).saturating_add(u128::from(position))
+        })
     }
 }
 

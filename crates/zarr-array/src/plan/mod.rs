@@ -375,22 +375,21 @@ impl Plan {
     pub(crate) fn tile(&self, element: &[u64]) -> Tile {
         let mut tile = Tile { number: 0, at: Dims::new(), end: Dims::new() };
         for (side, element) in self.sides.iter().zip(element) {
-            let number = side.tile_of(*element);
-            tile.number = tile.number * side.tiles() + number;
-            let elements = side.tile(number);
-            tile.at.push(elements.start);
-            tile.end.push(elements.end);
+            tile.add(side, side.tile_of(*element));
         }
         tile
     }
 
-    /// The numbers of the tiles of a pick.
-    pub(crate) fn tiles_of(&self, pick: &Pick) -> impl Iterator<Item = u64> {
+    /// The tiles of a pick.
+    pub(crate) fn tiles_of(&self, pick: &Pick) -> impl Iterator<Item = Tile> {
         let TakeGrid { first, tiles, .. } = self.grid(&pick.at, &pick.count);
         (0..tiles.product().unwrap_or(u64::MAX)).map(move |number| {
             let within = unravel(number, &tiles);
-            let sides = self.sides.iter().zip(first.iter().zip(&within));
-            sides.fold(0, |number, (side, (first, nth))| number * side.tiles() + first + nth)
+            let mut tile = Tile { number: 0, at: Dims::new(), end: Dims::new() };
+            for (side, (first, nth)) in self.sides.iter().zip(first.iter().zip(&within)) {
+                tile.add(side, first + nth);
+            }
+            tile
         })
     }
 
@@ -420,6 +419,13 @@ impl TakeGrid {
 }
 
 impl Take {
+    /// Returns the only take of a whole cell whose elements are fetched without a box.
+    pub(crate) fn of_elements(cell: &Cell) -> Self {
+        let (at, count) = (cell.at.clone(), cell.count.clone());
+        let picks = OneOrMany::one(Pick { plan: 0, at, count, is_dense: false });
+        Self { part: Region::default(), picks }
+    }
+
     /// Returns the take with a box around its own.
     pub(crate) fn widened(self, part: Region) -> Self {
         let is_same = part == self.part;
@@ -436,6 +442,14 @@ impl Pick {
 }
 
 impl Tile {
+    /// Adds a side, along which it is the tile with this number.
+    fn add(&mut self, side: &Side, number: u64) {
+        self.number = self.number * side.tiles() + number;
+        let elements = side.tile(number);
+        self.at.push(elements.start);
+        self.end.push(elements.end);
+    }
+
     /// Whether an element of the result lies in the tile.
     pub(crate) fn holds(&self, element: &[u64]) -> bool {
         element.iter().zip(self.at.iter().zip(&self.end)).all(|(e, (at, end))| at <= e && e < end)

@@ -134,7 +134,7 @@ impl Model {
                 let hits = plan.hits(&pick.at, &pick.count, &corner, piece.shape());
                 let Some(first) = hits.first() else { continue };
                 let tile = plan.tile(first);
-                assert!(tile.holds(first) && plan.tiles_of(pick).any(|number| number == tile.number));
+                assert!(tile.holds(first) && plan.tiles_of(pick).any(|of| of == tile));
                 let mut result = outputs[pick.plan].take(tile.number).expect("each tile once");
                 hits.take(zarr_strided::bytes_of(&memory), piece.shape(), &tile.at, &mut result).unwrap();
                 if pick.is_dense && self.inner.is_none() {

@@ -139,8 +139,12 @@ impl Along {
                 counts.0, dims[0], counts.1, more[0]
             )));
         }
-        let points = positions.chunks(rank).zip(other.iter());
-        *positions = points.flat_map(|(point, last)| point.iter().chain([last]).copied()).collect();
+        let mut joined = Vec::with_capacity(positions.len() + other.len());
+        for (point, last) in positions.chunks(rank).zip(other.iter()) {
+            joined.extend_from_slice(point);
+            joined.push(*last);
+        }
+        *positions = joined.into();
         dims.extend(more);
         Ok(())
     }

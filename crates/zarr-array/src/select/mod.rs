@@ -129,8 +129,11 @@ impl Axis {
                         format!("the mask has length {expected} in dimension {dim}, the array has {length}");
                     return Err(ArrayError::invalid(message));
                 }
-                let list = positions.list.iter().map(|position| inside(*position, dim, length));
-                Ok(Along::List { dims: vec![dim], positions: list.collect::<ArrayResult<_>>()? })
+                let mut list = Vec::with_capacity(positions.list.len());
+                for position in positions.list.iter() {
+                    list.push(inside(*position, dim, length)?);
+                }
+                Ok(Along::List { dims: vec![dim], positions: list.into() })
             }
         }
     }

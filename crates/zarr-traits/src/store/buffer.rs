@@ -30,6 +30,8 @@ pub struct ReadBuffer {
     len: usize,
     /// The ranges, if the store shares its memory. `len` is then 0.
     shared: Vec<Bytes>,
+    /// The sum of their lengths.
+    shared_len: usize,
 }
 
 /// The content of a [`ReadBuffer`] after a read.
@@ -59,7 +61,7 @@ impl ReadBuffer {
 
     /// Returns an empty buffer for at most `limit` bytes that reuses `memory` before it allocates more.
     pub fn reusing(memory: Vec<u8>, limit: u64) -> Self {
-        Self { limit, expected: 0, memory, len: 0, shared: Vec::new() }
+        Self { limit, expected: 0, memory, len: 0, shared: Vec::new(), shared_len: 0 }
     }
 
     /// Tells the store how many bytes the reader expects, so that it need not ask for the size. The limit does not
@@ -82,7 +84,7 @@ impl ReadBuffer {
 
     /// The number of bytes in the buffer.
     pub fn len(&self) -> usize {
-        self.shared.iter().fold(self.len, |sum, part| sum + part.len())
+        self.len + self.shared_len
     }
 
     /// Whether the buffer holds no bytes.
@@ -118,6 +120,7 @@ impl ReadBuffer {
         if self.len > 0 {
             return self.append(&bytes);
         }
+        self.shared_len += bytes.len();
         self.shared.push(bytes);
         Ok(())
     }
@@ -130,12 +133,14 @@ impl ReadBuffer {
             part.truncate(left);
             left -= part.len();
         }
+        self.shared_len = self.shared_len.min(to);
     }
 
     /// Empties the buffer and keeps its memory.
     pub fn clear(&mut self) {
         self.len = 0;
         self.shared.clear();
+        self.shared_len = 0;
     }
 
     /// Returns the content as the store left it.
@@ -200,7 +205,7 @@ impl ReadBuffer {
         if !self.shared.is_empty() {
             // A store that shares some ranges and appends others: rare, but correct.
             let memory = std::mem::take(&mut self.shared).concat();
-            (self.len, self.memory) = (memory.len(), memory);
+            (self.len, self.shared_len, self.memory) = (memory.len(), 0, memory);
         }
         let (start, end) = (self.len, self.len + added);
         if self.memory.len() < end {

@@ -1,6 +1,7 @@
 //! Reads the bytes of a chunk or of its pieces with as few requests as possible: first the index of the shard, which is
 //! cached and gives the places of the pieces, then all pieces at once. Pieces that lie close together are one range.
 
+pub(crate) mod elements;
 mod error;
 pub(crate) mod opened;
 pub(crate) mod parts;
@@ -179,17 +180,17 @@ impl Core {
         Ok(self.load(object.key, object.shape, version, scratch).await?)
     }
 
-    /// Fetches the bytes of pieces of an object, which must have the size `expected`. Returns `None` if the object does
+    /// Fetches the bytes in spans of an object, which must have the size `expected`. Returns `None` if the object does
     /// not exist.
-    async fn fetch_pieces(
+    async fn fetch_spans(
         &self,
         key: &Key,
-        pieces: &[Vec<Piece>],
+        spans: impl Iterator<Item = Span>,
         expected: Option<u64>,
         seen: Seen,
         scratch: Option<&mut Scratch>,
     ) -> Result<Option<Fetched>, FetchError> {
-        let (ranges, len) = match self.plan_ranges(pieces.iter().flatten(), &seen) {
+        let (ranges, len) = match self.plan_ranges(spans, &seen) {
             Err(_) if seen.remembered => return Err(FetchError::Changed),
             planned => planned?,
         };
@@ -261,13 +262,12 @@ impl Core {
         Ok(pieces)
     }
 
-    /// Returns the ranges that hold pieces of an object, and their size in bytes.
-    pub(crate) fn plan_ranges<'a>(
+    /// Returns the ranges that hold spans of an object, and their size in bytes.
+    pub(crate) fn plan_ranges(
         &self,
-        pieces: impl IntoIterator<Item = &'a Piece>,
+        spans: impl Iterator<Item = Span>,
         seen: &Seen,
     ) -> ArrayResult<(Vec<Span>, usize)> {
-        let spans = pieces.into_iter().map(|piece| piece.span);
         let ranges = zarr_engine::merge(self.fetching, spans).map_err(outside)?;
         check_inside(ranges.iter().copied(), seen.size)?;
         let len = self.check_sum(ranges.iter().map(|span| span.len))?;

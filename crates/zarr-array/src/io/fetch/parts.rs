@@ -10,6 +10,7 @@ use zarr_traits::{
 use super::{ChunkObject, FetchError, RESTARTS, Seen, Tally, Wish, changed_often, check_inside, strange};
 use crate::error::ArrayResult;
 use crate::io::core::Core;
+use crate::io::fetch::elements::Elements;
 use crate::io::fetch::opened::Opened;
 use crate::io::loaded::{Fetched, Loaded};
 use crate::plan::one_or_many::OneOrMany;
@@ -21,6 +22,8 @@ pub(crate) enum Parts {
     Whole(Loaded),
     /// The pieces of each part, and the bytes that hold them.
     Pieces(OneOrMany<Vec<Piece>>, Fetched),
+    /// The elements of the only part.
+    Elements(Elements),
 }
 
 impl Parts {
@@ -30,6 +33,7 @@ impl Parts {
             Self::Absent => 0,
             Self::Whole(loaded) => loaded.len() as u64,
             Self::Pieces(_, fetched) => fetched.len() as u64,
+            Self::Elements(elements) => elements.fetched_bytes(),
         }
     }
 
@@ -39,6 +43,7 @@ impl Parts {
             Self::Absent => {}
             Self::Whole(loaded) => loaded.give_to(scratch),
             Self::Pieces(_, fetched) => fetched.give_to(scratch),
+            Self::Elements(elements) => elements.give_to(scratch),
         }
     }
 }
@@ -99,7 +104,8 @@ impl Core {
                 return self.fetch_whole(object, has_pieces, None, parts, scratch).await;
             }
         };
-        match self.fetch_pieces(object.key, &pieces, expected, seen, scratch).await? {
+        let spans = pieces.iter().flatten().map(|piece| piece.span);
+        match self.fetch_spans(object.key, spans, expected, seen, scratch).await? {
             Some(fetched) => Ok((Parts::Pieces(pieces, fetched), version)),
             None => Ok((Parts::Absent, None)),
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_engine::run::PART;
-use zarr_strided::{Destination, Dims, byte_len};
+use zarr_strided::{Destination, Dims, Source, byte_len};
 use zarr_traits::{
     Key, Region, Scratch, Version,
     heap::Heap,
@@ -14,6 +14,7 @@ use zarr_traits::{
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::io::chunk_cache::Decoded;
 use crate::io::core::{Core, with_heap};
+use crate::io::fetch::elements::{ElementSpans, Elements};
 use crate::io::fetch::opened::Opened;
 use crate::io::fetch::parts::Parts;
 use crate::io::fetch::{ChunkObject, Tally, strange};
@@ -102,6 +103,16 @@ impl Reader<'_> {
         scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Found> {
         let key = self.core.key(&cell.chunk)?;
+        if let [plan] = self.joint.plans()
+            && self.cache.is_none()
+            && let Some(spans) = ElementSpans::of(self.core, plan, cell)
+        {
+            let object = ChunkObject::of(cell, self.joint.steps(), &key, opened);
+            let elements = self.core.fetch_elements(object, spans, scratch).await?;
+            let parts = elements.map_or(Parts::Absent, Parts::Elements);
+            let takes = vec![Take::of_elements(cell)];
+            return Ok(Found { takes, units: Vec::new(), parts, version: None, cached: Vec::new() });
+        }
         let takes = self.joint.takes(cell);
         let (takes, units, cached) = match self.cache {
             Some(cache) => self.split(cache, cell, &key, takes).await?,
@@ -242,6 +253,9 @@ impl Reader<'_> {
             Parts::Pieces(all, _) => takes
                 .zip(all.iter())
                 .try_for_each(|(nth, pieces)| self.pieces(cell, found, nth, pieces, sink, scratch)),
+            Parts::Elements(elements) => {
+                found.takes.iter().try_for_each(|take| self.elements(take, elements, sink, scratch))
+            }
         })
     }
 
@@ -321,6 +335,25 @@ impl Reader<'_> {
         hits.take(&memory, shape, origin, result)?;
         scratch.give(memory);
         Ok(())
+    }
+
+    /// Puts elements at any places of an uncompressed chunk into the result.
+    fn elements(
+        &self,
+        take: &Take,
+        elements: &Elements,
+        sink: &mut Sink<'_>,
+        scratch: &mut Scratch,
+    ) -> ArrayResult<()> {
+        let size = self.core.size;
+        take.picks.iter().try_for_each(|pick| {
+            let mut memory = scratch.take(byte_len(&pick.count, size)?)?;
+            elements.copy_to(&mut memory)?;
+            let source = Source::dense(&memory, &pick.count, size)?;
+            sink.put(self.joint.of(pick), pick, &source, elements.swap())?;
+            scratch.give(memory);
+            Ok(())
+        })
     }
 
     /// Decodes a take of a chunk without inner chunks.

@@ -1,6 +1,6 @@
 //! Where a read puts its elements.
 
-use zarr_strided::{Destination, Dims, Output};
+use zarr_strided::{Destination, Dims, Output, Source, Swap};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::plan::{Pick, Plan, Tile};
@@ -40,9 +40,30 @@ impl Sink<'_> {
     pub(crate) fn fill(&mut self, plan: &Plan, pick: &Pick, element: &[u8]) -> ArrayResult<()> {
         match self {
             Self::Tiles(outputs) => {
-                plan.tiles_of(pick).try_for_each(|tile| Ok(take(outputs, pick, tile)?.fill(element)?))
+                plan.tiles_of(pick).try_for_each(|tile| Ok(take(outputs, pick, tile.number)?.fill(element)?))
             }
             Self::View(view) => Ok(view.reborrow().sub(&pick.at, &pick.count)?.fill(element)?),
+        }
+    }
+
+    /// Puts all elements of a pick.
+    pub(crate) fn put(
+        &mut self,
+        plan: &Plan,
+        pick: &Pick,
+        elements: &Source<'_>,
+        swap: Swap,
+    ) -> ArrayResult<()> {
+        match self {
+            Self::Tiles(outputs) => plan.tiles_of(pick).try_for_each(|tile| {
+                let apart =
+                    |from: &Dims, to: &Dims| to.iter().zip(from).map(|(to, from)| to - from).collect();
+                let (at, count): (Dims, Dims) = (apart(&pick.at, &tile.at), apart(&tile.at, &tile.end));
+                Ok(take(outputs, pick, tile.number)?.put(elements.sub(&at, &count)?, swap)?)
+            }),
+            Self::View(view) => {
+                Ok(view.reborrow().sub(&pick.at, &pick.count)?.put(elements.clone(), swap)?)
+            }
         }
     }
 }
