@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use zarr_strided::{Destination, Dims, Source, Swap};
+use zarr_traits::Span;
 
 use crate::error::ArrayResult;
-use crate::plan::side::{Inside, Side};
+use crate::plan::side::Inside;
 use crate::plan::{Cell, MOST_TAKES, Plan};
 
 /// Selected elements in a box.
@@ -63,30 +64,57 @@ impl Plan {
         Hits::Steps(Box::new(hits))
     }
 
-    /// Returns the places of the elements of a whole cell along each side, in a chunk whose elements have the distances
-    /// `strides` in each dimension. The place of an element in the chunk is the sum of its places along the sides. `None`
-    /// if the cell has very many elements, or steps skip some.
-    pub(crate) fn places_in(&self, cell: &Cell, strides: &[u64]) -> Option<Vec<Vec<u64>>> {
-        if cell.takes != (0..cell.all) || cell.count.product().is_none_or(|count| count > MOST_TAKES) {
+    /// Returns the bytes of the elements of a whole cell, of `size` bytes each, in the order of the plan, in a chunk whose
+    /// elements have the distances `strides` in each dimension. Elements that follow each other along the last side are
+    /// one span. `None` if there are no elements or very many, or steps skip some.
+    pub(crate) fn spans(&self, cell: &Cell, strides: &[u64], size: u64) -> Option<Vec<Span>> {
+        let count = cell.count.product().filter(|count| *count > 0)?;
+        if cell.takes != (0..cell.all) || (count > MOST_TAKES && self.has_lists) {
             return None;
         }
         let corner = |dim: usize| (cell.start[dim], cell.shape[dim], strides[dim]);
-        let along = |(number, side): (usize, &Side)| {
+        let mut spans = vec![Span { offset: 0, len: size }];
+        for (number, side) in self.sides.iter().enumerate() {
             let elements = cell.at[number]..cell.at[number] + cell.count[number];
-            match side.inside(&elements, corner) {
-                Inside::Runs(runs) => match <[_; 1]>::try_from(runs) {
-                    Ok([(_, places)]) if places.len() as u64 == cell.count[number] => Some(places),
-                    _ => None,
-                },
+            let is_last = number + 1 == self.sides.len();
+            let places: Vec<u64> = match side.inside(&elements, corner) {
                 // A box around them is read.
-                Inside::Steps { count: 2.., step: 2.., .. } => None,
-                Inside::Steps { count, place, step, .. } => {
+                Inside::Steps { count: 2.., step: 2.., .. } => return None,
+                Inside::Steps { count, place, .. } => {
                     let stride = side.dims().first().map_or(1, |dim| strides[*dim]);
-                    Some((0..count).map(|nth| (place + nth * step) * stride).collect())
+                    let is_run = is_last && stride == size;
+                    if is_run || count == 1 {
+                        let len = if is_run { count * size } else { size };
+                        spans.iter_mut().for_each(|span| {
+                            (span.offset, span.len) = (span.offset + place * stride, len);
+                        });
+                        continue;
+                    }
+                    (place..place + count).map(|place| place * stride).collect()
                 }
+                Inside::Runs(runs) => match <[_; 1]>::try_from(runs) {
+                    Ok([(_, places)]) if places.len() as u64 == cell.count[number] => places,
+                    _ => return None,
+                },
+            };
+            let is_run = is_last && places.windows(2).all(|pair| pair[1] == pair[0] + size);
+            let (places, len) = match places.first() {
+                Some(first) if is_run => (std::slice::from_ref(first), places.len() as u64 * size),
+                _ => (&places[..], size),
+            };
+            let mut longer = Vec::with_capacity(spans.len() * places.len());
+            for span in &spans {
+                longer.extend(places.iter().map(|place| Span { offset: span.offset + place, len }));
             }
-        };
-        self.sides.iter().enumerate().map(along).collect()
+            spans = longer;
+        }
+        Some(spans)
+    }
+
+    /// Whether a cell has more than `most` rows along the last side.
+    pub(crate) fn has_rows(&self, cell: &Cell, most: u64) -> bool {
+        let before = cell.count.split_last().map_or(&[][..], |(_, before)| before);
+        before.iter().copied().fold(1, u64::saturating_mul) > most
     }
 
     fn places(&self, elements: impl Fn(usize) -> Range<u64>, corner: &[u64], shape: &[u64]) -> Vec<Places> {

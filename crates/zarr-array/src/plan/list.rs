@@ -49,7 +49,6 @@ impl List {
         let mut list =
             Self { dims: dims.to_vec(), points: Vec::new(), chunks: Vec::new(), tiles: Vec::new(), inner };
         let all = positions.len() / rank;
-        let mut sorted: Vec<usize> = (0..all).collect();
         let (in_chunks, in_points) = (Radices::of(&chunks, rank), Radices::of(positions, rank));
         // Most elements differ in these numbers, which are compared faster.
         let number = |element: usize| {
@@ -57,16 +56,21 @@ impl List {
             let number = in_points.number(number, list.inner_of(point(element)));
             in_points.number(number, point(element).iter().copied())
         };
-        let numbers: Vec<u128> = (0..all).map(number).collect();
-        let compare = |a: &usize, b: &usize| {
+        let compare = |(number, a): &(u64, usize), (other, b): &(u64, usize)| {
             let by_chunk = || chunk(*a).cmp(chunk(*b));
             let by_inner = || list.inner_of(point(*a)).cmp(list.inner_of(point(*b)));
-            let by_number = numbers[*a].cmp(&numbers[*b]);
+            let by_number = number.cmp(other);
             by_number.then_with(by_chunk).then_with(by_inner).then_with(|| point(*a).cmp(point(*b)))
         };
-        if !sorted.is_sorted_by(|a, b| compare(a, b).is_le()) {
-            sorted.sort_unstable_by(compare);
-        }
+        let numbered = || (0..all).map(|element| (number(element), element));
+        let sorted: Vec<usize> = match numbered().is_sorted_by(|a, b| compare(a, b).is_le()) {
+            true => (0..all).collect(),
+            false => {
+                let mut sorted: Vec<(u64, usize)> = numbered().collect();
+                sorted.sort_unstable_by(compare);
+                sorted.into_iter().map(|(_, element)| element).collect()
+            }
+        };
         let mut order = vec![0; sorted.len()];
         let mut points = Vec::with_capacity(positions.len());
         let mut count = 0;
@@ -270,10 +274,10 @@ impl Radices {
 
     /// Returns a number that is larger the later a position comes in C order, after `before`; the largest if it would be
     /// larger.
-    fn number(&self, before: u128, position: impl Iterator<Item = u64>) -> u128 {
-        position.zip(&self.0).fold(before, |number, (position, radix)| {
-            number.saturating_mul(u128::from(*radix)).saturating_add(u128::from(position))
-        })
+    fn number(&self, before: u64, position: impl Iterator<Item = u64>) -> u64 {
+        position
+            .zip(&self.0)
+            .fold(before, |number, (position, radix)| number.saturating_mul(*radix).saturating_add(position))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Elements at any places of an uncompressed chunk: fetched without a piece for each of them, which takes longer to
-//! prepare than to read.
+//! Elements at any places and short rows of an uncompressed chunk: fetched without a piece for each of them, which takes
+//! longer to prepare than to read.
 
 use zarr_strided::{Dims, Swap, to_usize};
 use zarr_traits::{Scratch, Span};
@@ -12,6 +12,9 @@ use crate::plan::{Cell, Plan};
 
 /// The most bytes of elements that are copied before they are put into the result.
 const MOST_BYTES: u64 = 1 << 20;
+
+/// The most rows of a box that are fetched so. More are read and copied as boxes.
+const FEW: u64 = 8;
 
 /// The places of the selected elements of an uncompressed chunk.
 pub(crate) struct ElementSpans {
@@ -27,34 +30,24 @@ pub(crate) struct Elements {
 }
 
 impl ElementSpans {
-    /// Returns the places of the elements of a cell, or `None` if they are better fetched by takes: those at equal steps,
-    /// those of other chunks than uncompressed ones, and very many.
+    /// Returns the places of the elements of a cell, or `None` if they are better fetched by takes: those of other chunks
+    /// than uncompressed ones, whole chunks, and very many or many rows, which are read and copied as boxes.
     pub(crate) fn of(core: &Core, plan: &Plan, cell: &Cell) -> Option<Self> {
-        if plan.is_steps() || core.bytes_of(&cell.count) > MOST_BYTES {
+        if plan.is_steps() && (plan.has_rows(cell, FEW) || cell.count.product() == cell.shape.product()) {
             return None;
         }
         let (order, swap) = core.chain.plain(cell.shape.len())?;
-        let places = plan.places_in(cell, &strides(&cell.shape, &order, core.size as u64)?)?;
-        let (last, before) = places.split_last()?;
-        // What follows each other along the last side is one span.
         let size = core.size as u64;
-        let is_run = last.windows(2).all(|pair| pair[1] == pair[0] + size);
-        let (last, len) = match last.first() {
-            Some(first) if is_run => (std::slice::from_ref(first), size * last.len() as u64),
-            _ => (&last[..], size),
-        };
-        let mut spans = vec![Span { offset: 0, len }];
-        for places in before.iter().map(|places| &places[..]).chain([last]) {
-            let along = |span: &Span| {
-                let (offset, len) = (span.offset, span.len);
-                places.iter().map(move |place| Span { offset: offset + place, len })
-            };
-            spans = match &spans[..] {
-                [span] => along(span).collect(),
-                spans => spans.iter().flat_map(along).collect(),
-            };
+        let spans = plan.spans(cell, &strides(&cell.shape, &order, size)?, size)?;
+        let one = spans.len() == 1;
+        if !one && core.bytes_of(&cell.count) > MOST_BYTES {
+            return None;
         }
-        Some(Self { spans, swap })
+        let is_short = || {
+            let ends = spans.first().zip(spans.last());
+            ends.is_some_and(|(first, last)| last.offset + last.len - first.offset <= core.fetching.span)
+        };
+        (one || !plan.is_steps() || is_short()).then_some(Self { spans, swap })
     }
 }
 
@@ -79,6 +72,14 @@ impl Elements {
     /// The swap of the bytes of an element.
     pub(crate) fn swap(&self) -> Swap {
         self.at.swap
+    }
+
+    /// Returns the elements, one after the other in the order of the plan, if they are so in the object.
+    pub(crate) fn as_one(&self) -> ArrayResult<Option<&[u8]>> {
+        match self.at.spans[..] {
+            [span] => self.fetched.bytes(span, 1).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Copies the elements to `memory`, one after the other in the order of the plan.

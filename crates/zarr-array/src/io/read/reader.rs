@@ -337,7 +337,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Puts elements at any places of an uncompressed chunk into the result.
+    /// Puts elements of an uncompressed chunk into the result.
     fn elements(
         &self,
         take: &Take,
@@ -347,6 +347,10 @@ impl Reader<'_> {
     ) -> ArrayResult<()> {
         let size = self.core.size;
         take.picks.iter().try_for_each(|pick| {
+            if let Some(bytes) = elements.as_one()? {
+                let source = Source::dense(bytes, &pick.count, size)?;
+                return sink.put(self.joint.of(pick), pick, &source, elements.swap());
+            }
             let mut memory = scratch.take(byte_len(&pick.count, size)?)?;
             elements.copy_to(&mut memory)?;
             let source = Source::dense(&memory, &pick.count, size)?;
