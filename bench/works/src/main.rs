@@ -6,6 +6,7 @@ use std::hint::black_box;
 
 use anyhow::{Context as _, Result};
 use zarr_array::blocking::Array;
+use zarr_array::meta::json::Object;
 use zarr_array::{
     ArrayMeta, ChunkCache, Cpu, DataType, NdVec, Registry, Selection, Storage, codecs, standard,
 };
@@ -15,8 +16,9 @@ use zarr_store::MemoryStore;
 /// A work: its name, and what does it so many times.
 type Work = (&'static str, fn(u64) -> Result<()>);
 
-const WORKS: [Work; 13] = [
+const WORKS: [Work; 14] = [
     ("open", open),
+    ("open-attributes", open_attributes),
     ("open-member", open_member),
     ("open-group", open_group),
     ("children", children),
@@ -101,6 +103,17 @@ fn write(array: &Array, selection: impl Into<Selection>, values: &NdVec<f32>, co
 fn open(count: u64) -> Result<()> {
     let storage = storage();
     Array::create(storage.clone(), "/a", builder().build()?, &standard())?;
+    for _ in 0..count {
+        black_box(Array::open(storage.clone(), "/a", &standard())?);
+    }
+    Ok(())
+}
+
+/// Opens an array with a thousand attributes, and reads none of them.
+fn open_attributes(count: u64) -> Result<()> {
+    let storage = storage();
+    let attributes: Object = (0..1000).map(|n| (format!("attribute {n}"), n)).collect();
+    Array::create(storage.clone(), "/a", builder().attributes(attributes).build()?, &standard())?;
     for _ in 0..count {
         black_box(Array::open(storage.clone(), "/a", &standard())?);
     }

@@ -5,6 +5,7 @@
 
 mod token;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::error::{
@@ -13,9 +14,9 @@ use crate::error::{
 use crate::pointer;
 use crate::source::Mark;
 use crate::split;
-use crate::string;
+use crate::string::{self, Unescaped};
 
-/// Objects with at most this many members are searched for duplicates pair by pair; larger ones are sorted.
+/// Objects with at most this many members are searched for duplicates pair by pair, larger ones with a table.
 const PAIRWISE: usize = 16;
 
 /// The least size, in bytes, of an array or object whose place is recorded.
@@ -310,11 +311,12 @@ impl Scanner<'_, '_> {
                     .map(|(_, n)| *n),
             );
         } else {
-            let mut sorted: Vec<_> =
-                names.iter().map(|n| (string::unescape(&text[n.start..n.end]), n.start, n.end)).collect();
-            sorted.sort_unstable();
-            let pairs = sorted.windows(2).filter(|w| w[0].0 == w[1].0);
-            again.extend(pairs.map(|w| Name { start: w[1].1, end: w[1].2, escaped: true }));
+            let mut seen = HashSet::with_capacity(names.len());
+            let named = |n: &&Name| match &text[n.start..n.end] {
+                inner if n.escaped => string::unescape(inner),
+                inner => Unescaped::plain(inner),
+            };
+            again.extend(names.iter().filter(|n| !seen.insert(named(n))));
         }
         for name in again {
             // The pointer names the last key, so the duplicate name is last while it is reported.

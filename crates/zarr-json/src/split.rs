@@ -135,9 +135,11 @@ fn element(text: &Source, at: usize) -> Option<(usize, usize)> {
 pub(crate) fn space(bytes: &[u8], mut at: usize) -> usize {
     loop {
         match bytes.get(at) {
+            // Most often there is no more white space.
+            None | Some(b'!'..) => return at,
             Some(b' ') => at += spaces(&bytes[at..]),
             Some(b'\n' | b'\r' | b'\t') => at += 1,
-            _ => return at,
+            Some(_) => return at,
         }
     }
 }

@@ -3,10 +3,15 @@
 use std::borrow::Cow;
 
 /// The characters of a string in WTF-8: UTF-8 that may have lone surrogates.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Unescaped<'a>(Cow<'a, [u8]>);
 
 impl<'a> Unescaped<'a> {
+    /// Returns a text without escapes.
+    pub(crate) fn plain(inner: &'a str) -> Self {
+        Self(Cow::Borrowed(inner.as_bytes()))
+    }
+
     /// Returns the text, or `None` if it has a lone surrogate.
     pub(crate) fn into_text(self) -> Option<Cow<'a, str>> {
         match self.0 {
