@@ -84,8 +84,13 @@ async fn in_steps(
 ) -> ArrayResult<Documents> {
     let mut documents = Documents::new();
     for step in steps {
-        let gets = step.iter().map(|name| get(storage, prefix, *name, limits));
-        for (name, bytes) in step.iter().zip(try_join_all(gets).await?) {
+        let get = |name: &DocumentName| get(storage, prefix, *name, limits);
+        let found = match step {
+            // Needs no list of futures.
+            [name] => vec![get(name).await?],
+            names => try_join_all(names.iter().map(get)).await?,
+        };
+        for (name, bytes) in step.iter().zip(found) {
             if let Some(bytes) = bytes {
                 documents.insert(*name, bytes);
             }
