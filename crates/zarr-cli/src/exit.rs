@@ -134,9 +134,14 @@ fn advised(message: &str) -> String {
     OPTIONS.iter().fold(message.to_owned(), |message, (advice, option)| message.replace(advice, option))
 }
 
+/// The codes of services for a bucket or container that does not exist.
+const NO_CONTAINER: [&str; 3] = ["(NoSuchBucket)", "(ContainerNotFound)", "(AccountNotFound)"];
+
 impl From<ArrayError> for Failure {
     fn from(e: ArrayError) -> Self {
-        Self::new(e.kind().into(), advised(&format!("{e:#}")))
+        let message = advised(&format!("{e:#}"));
+        let is_absent = NO_CONTAINER.iter().any(|code| message.contains(code));
+        Self::new(if is_absent { Exit::NotFound } else { e.kind().into() }, message)
     }
 }
 
@@ -228,6 +233,8 @@ mod tests {
             let e = Failure::from(StoreError::new(kind, "no").with_key("a/b"));
             assert_eq!((e.exit() as u8, e.message()), (code, "key \"a/b\": no"));
         }
+        let e = StoreError::new(StoreErrorKind::Io, "the service answered 404 Not Found (NoSuchBucket)");
+        assert_eq!(Failure::from(e).exit(), Exit::NotFound);
     }
 
     #[test]

@@ -76,6 +76,9 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
     Ok(parts)
 }
 
+/// The codecs with a short form.
+const SHORT: [&str; 6] = ["bytes", "transpose", "blosc", "gzip", "zstd", "crc32c"];
+
 /// Parses `name`, `name:argument:argument` or `name(argument,argument)`.
 fn short(text: &str) -> Result<Extension, String> {
     let (name, arguments): (&str, Vec<&str>) = match text.split_once(['(', ':']) {
@@ -135,7 +138,12 @@ fn short(text: &str) -> Result<Extension, String> {
         }
         "none" => Err("`none` cannot be combined with codecs".to_owned()),
         "" => Err("a codec has no name".to_owned()),
-        other => Err(format!("{other:?} has no short form; give the codecs as JSON")),
+        "lz4" | "lz4hc" | "blosclz" | "snappy" | "zlib" => Err(format!(
+            "{name:?} alone has no short form: `blosc:{name}` compresses with it within blosc; give other codecs as JSON"
+        )),
+        other => {
+            Err(format!("{other:?} has no short form; there are {}; give others as JSON", SHORT.join(", ")))
+        }
     }
 }
 

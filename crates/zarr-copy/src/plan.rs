@@ -300,8 +300,10 @@ impl Planner<'_> {
         }
         if let Some((what, rank)) = copy.rules.shape() {
             let fits = |node: &CopyNode| matches!(&node.kind, Kind::Array(array) if array.source.shape().len() == rank);
-            if !nodes.iter().any(fits) && !left_alone.contains(&rank) {
-                let message = format!("the {what} shape has rank {rank}, but no array has that rank");
+            let left_alone = left_alone.iter().filter(|of| **of == rank).count();
+            if nodes.iter().filter(|node| fits(node)).count() <= left_alone {
+                let but = if left_alone > 0 { " except small coordinates, which keep theirs" } else { "" };
+                let message = format!("the {what} shape has rank {rank}, but no array has that rank{but}");
                 return Err(CopyError::settings(message));
             }
         }

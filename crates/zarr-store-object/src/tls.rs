@@ -106,7 +106,9 @@ pub(crate) fn refusal(e: &(dyn Error + 'static)) -> Option<String> {
             "the issuer of the server's certificate is unknown; Access::root_certificates adds issuers that are trusted"
                 .to_owned(),
         ),
-        TlsError::InvalidMessage(e) => Some(format!("the server does not answer in TLS: {e:?}")),
+        TlsError::InvalidMessage(e) => Some(format!(
+            "the server does not answer in TLS: {e:?}; its URL may begin with http://"
+        )),
         e @ (TlsError::InvalidCertificate(_)
         // The system has no certificates.
         | TlsError::General(_)

@@ -168,8 +168,12 @@ impl Dataset {
                 false => XarrayError::new(
                     XarrayErrorKind::NotFound,
                     format!(
-                        "there is neither a dimension nor a coordinate of this name; the dimensions are {}",
-                        known.join(", ")
+                        "there is neither a dimension nor a coordinate of this name; the dimensions are {}{}",
+                        known.join(", "),
+                        known
+                            .iter()
+                            .find(|known| known.eq_ignore_ascii_case(name))
+                            .map_or_else(String::new, |known| format!("; did you mean {known:?}?")),
                     ),
                 ),
             }));

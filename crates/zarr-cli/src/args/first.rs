@@ -33,7 +33,10 @@ pub(crate) fn with_info(args: &[OsString], e: &ClapError) -> Option<Vec<OsString
 }
 
 /// Options of other tools: the verb, the option, and what does the same here.
-const OPTIONS: [(&str, &str, &str); 9] = [
+const OPTIONS: [(&str, &str, &str); 12] = [
+    ("create", "--like", "`zarr info --json` shows the metadata of a node, `zarr copy` copies it"),
+    ("stats", "--axis", "--by DIMENSION has a row for each label, --mean DIMENSIONS -o NEW writes means"),
+    ("write", "--append", "`zarr append` makes arrays longer"),
     ("tree", "-d", "-L N shows N levels"),
     ("tree", "--level", "-L N shows N levels"),
     ("ls", "-a", "all children are listed, and -R lists those below them"),
@@ -45,8 +48,19 @@ const OPTIONS: [(&str, &str, &str); 9] = [
     ("copy", "-r", "everything in a group is copied"),
 ];
 
-/// Returns what the user may have meant by a word or an option of another tool, or by a second place.
+/// The formats of tables that not every build has.
+const TABLES: [&str; 3] = ["arrow", "arrows", "parquet"];
+
+/// Returns what the user may have meant by a word or an option of another tool, by a second place, or by a format that this
+/// build lacks.
 pub(crate) fn hint(args: &[OsString], e: &ClapError) -> Option<String> {
+    if let (ErrorKind::InvalidValue, Some(ContextValue::String(given))) =
+        (e.kind(), e.get(ContextKind::InvalidValue))
+        && let Some(table) = TABLES.iter().find(|table| given == **table)
+    {
+        let feature = if *table == "parquet" { "parquet" } else { "arrow" };
+        return Some(format!("this build has no tables of {table}: they need the cargo feature {feature:?}"));
+    }
     if let Some(word) = unknown(e) {
         let lower = word.to_lowercase();
         let (_, hint) = WORDS.iter().find(|(words, _)| words.contains(&lower.as_str()))?;
@@ -59,6 +73,11 @@ pub(crate) fn hint(args: &[OsString], e: &ClapError) -> Option<String> {
     else {
         return None;
     };
+    if ["-v", "--verbose"].contains(&given.as_str()) {
+        return Some(format!(
+            "there is no {given}: `--trace -` prints each request, and --version the version"
+        ));
+    }
     if let Some((.., hint)) = OPTIONS.iter().find(|(of, option, _)| *of == verb && option == given) {
         return Some(format!("`{verb}` has no option {given}: {hint}"));
     }

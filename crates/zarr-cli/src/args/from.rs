@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use zarr_array::DataType;
 
 use crate::args::data_type;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::out::npy::read::{MAGIC, header};
 use crate::out::table::product;
 pub(crate) use reader::Reader;
@@ -65,6 +65,11 @@ impl Options {
             true => spooled(&mut io::stdin().lock())?,
             false => {
                 let mut file = File::open(path).map_err(failed)?;
+                if path.is_dir() {
+                    return Err(Failure::usage(
+                        "this is a directory, and --from reads files: name a store as SRC",
+                    ));
+                }
                 if file.metadata().map_err(failed)?.is_file() { file } else { spooled(&mut file)? }
             }
         };
@@ -128,7 +133,7 @@ impl Input {
         if wanted != Some(length) {
             let wanted = wanted.map_or("more".to_owned(), |wanted| wanted.to_string());
             let message = format!("{length} bytes follow the header of the NumPy file, expected {wanted}");
-            return Err(Failure::new(Exit::Invalid, message));
+            return Err(Failure::usage(message));
         }
         Ok(Self {
             name,
@@ -145,8 +150,11 @@ impl Input {
     fn raw(name: String, file: File, data_type: &DataType, is_big: bool) -> Result<Self, Failure> {
         let (size, length) = (size_of(data_type)?, length_of(&file)?);
         if !length.is_multiple_of(size) {
-            let message = format!("{length} bytes are not whole elements of {size} bytes");
-            return Err(Failure::new(Exit::Invalid, message));
+            let message = format!(
+                "{length} bytes are not whole elements of {size} bytes; it is read as raw bytes, --from-format names another \
+                 format"
+            );
+            return Err(Failure::usage(message));
         }
         let data_type = data_type.clone();
         Ok(Self {
@@ -201,7 +209,7 @@ impl Input {
         let check = || {
             if product(shape) != Some(u128::from(self.count)) {
                 let message = format!("there are {} elements, {} are needed", self.count, shown(shape));
-                return Err(Failure::new(Exit::Invalid, message));
+                return Err(Failure::usage(message));
             }
             let long =
                 |shape: &[u64]| shape.iter().copied().filter(|length| *length != 1).collect::<Vec<_>>();

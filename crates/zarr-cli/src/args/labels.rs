@@ -154,10 +154,29 @@ impl Around {
 pub(crate) fn select(dataset: &Dataset, selectors: &Selectors) -> Result<Dataset, Failure> {
     let selected = dataset.select(selectors).map_err(|e| {
         let is_label = e.kind() == XarrayErrorKind::Invalid && e.variable().is_none();
-        if is_label { Failure::usage(format!("{e:#}")) } else { e.into() }
+        if is_label { Failure::usage(format!("{e:#}{}", meant(&format!("{e:#}")))) } else { e.into() }
     })?;
     dataset.far_labels(selectors)?.iter().for_each(|note| say(&format!("note: {note}")));
     Ok(selected)
+}
+
+/// Returns what a text that is not a label may have meant, from the message about it: `… "10..20" is not a …`.
+fn meant(message: &str) -> &'static str {
+    let Some(label) = message.split('"').nth(3) else { return "" };
+    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    let two = |(a, b): (&str, &str)| is_number(a) && is_number(b);
+    match () {
+        () if label.starts_with('=') => "; one `=` selects",
+        () if label.split_once("..").is_some_and(two) || label.split_once('-').is_some_and(two) => {
+            "; a range is 10:20"
+        }
+        () if message.contains("is not a time") && (label == "last" || label == "first") => {
+            "; positions are time@-1 and time@0"
+        }
+        () if message.contains("is not a time") && is_number(label) => "; positions are time@0",
+        () if label.ends_with(['N', 'S', 'E', 'W']) => "; labels have signs, as lat=-48 in the south",
+        () => "",
+    }
 }
 
 /// Returns selected positions as a pick.

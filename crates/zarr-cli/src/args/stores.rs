@@ -183,6 +183,16 @@ impl Stores {
         }
     }
 
+    /// Returns the known scheme or adapter that differs in one letter from an unknown name.
+    fn similar(&self, name: &str) -> Option<&'static str> {
+        let others = ["file", "zip", "icechunk", "kerchunk"].into_iter();
+        let known =
+            FEATURES.iter().map(|(known, _)| *known).chain(others).filter(|known| self.schemes.knows(known));
+        let name = name.to_ascii_lowercase();
+        let is_unknown = !self.schemes.knows(&name);
+        known.into_iter().find(|known| is_unknown && strsim::damerau_levenshtein(&name, known) == 1)
+    }
+
     fn unopened(&self, url: &str, e: &StoreError) -> Failure {
         let exit = match e.kind() {
             _ if is_absent(e) => Exit::NotFound,
@@ -190,6 +200,12 @@ impl Stores {
             _ => Failure::from(e.clone()).exit(),
         };
         let mut message = format!("{e:#}");
+        let mut exit = exit;
+        if let Some(known) = names_of(url).into_iter().find_map(|name| self.similar(name)) {
+            // A mistyped name, and not a scheme of another program.
+            exit = Exit::Usage;
+            message += &format!("; did you mean {known:?}?");
+        }
         let missing = names_of(url).into_iter().filter(|name| !self.schemes.knows(name));
         let feature = missing.filter_map(|name| {
             FEATURES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, feature)| feature)

@@ -159,8 +159,17 @@ impl Target {
     /// The error for a node that does not exist.
     fn no_node(&self) -> Failure {
         let of = self.format.map(|format| format!(" of format {format}")).unwrap_or_default();
-        let hint = self.similar().unwrap_or_default();
+        let hint = self.similar().or_else(|| self.holds()).unwrap_or_default();
         self.fail(Failure::new(Exit::NotFound, format!("there is no node{of} at {:?}{hint}", self.path)))
+    }
+
+    /// Names the folders in the root of a store that is not a node, if the store can list: they may be stores.
+    fn holds(&self) -> Option<String> {
+        let prefix = self.prefix().ok().filter(|prefix| prefix.is_root() && self.lists())?;
+        let dir = block_on(self.storage.list_dir(&prefix)).ok()?;
+        let names = dir.prefixes.iter().map(|prefix| prefix.as_str().trim_end_matches('/').to_owned());
+        let held = held(names.collect());
+        (!held.is_empty()).then(|| format!("{held}, and `zarr ls` lists the stores"))
     }
 
     /// Names the folder whose name is like that of this node, if the store can list.
@@ -413,7 +422,8 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
         Some(node) if e.kind() == io::ErrorKind::NotFound => {
             let rest = given.strip_prefix(node).unwrap_or(given);
             let first = rest.components().next().map(|name| name.as_os_str().to_string_lossy());
-            let hint = first.and_then(|first| did_you_mean(&first, nodes_in(node))).unwrap_or_default();
+            let hint = first.and_then(|first| did_you_mean(&first, nodes_in(node)));
+            let hint = hint.unwrap_or_else(|| held(nodes_in(node).collect()));
             Failure::new(Exit::NotFound, format!("store {node:?}: there is no node {rest:?}{hint}"))
         }
         _ if e.kind() == io::ErrorKind::NotFound => {
@@ -426,6 +436,14 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
         }
         _ => Failure::io(e, format_args!("cannot open {given:?}")),
     }
+}
+
+/// Names the nodes in a directory, if there are few.
+fn held(mut names: Vec<String>) -> String {
+    names.sort_unstable();
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    if shown.is_empty() { String::new() } else { format!("; it holds {}{more}", shown.join(", ")) }
 }
 
 /// Suggests the URL for a path that has a scheme, but only one slash behind it.

@@ -20,7 +20,12 @@ pub(crate) struct Output {
     shield: Shield,
     /// The error that a writer of another library has met, which hides its kind.
     failed: Option<Failure>,
+    /// The number of lines that are still printed, if only the first ones are.
+    lines: Option<usize>,
 }
+
+/// Behind the first lines on a terminal.
+const MORE: &str = "… (-f text prints all elements, -s a part, -o FILE writes a file)\n";
 
 #[derive(Debug)]
 enum To {
@@ -49,7 +54,12 @@ impl Output {
             To::Device(file, _) => Shield::of(file),
             To::File(..) => Shield::default(),
         };
-        Ok(Self { to, shield, failed: None })
+        Ok(Self { to, shield, failed: None, lines: None })
+    }
+
+    /// Returns standard output that ends after some lines, without an error.
+    pub(crate) fn first_lines(lines: usize) -> Result<Self, Failure> {
+        Ok(Self { lines: Some(lines), ..Self::open(None)? })
     }
 
     fn file(path: &Path) -> io::Result<To> {
@@ -109,8 +119,36 @@ impl Output {
     }
 }
 
+/// Returns the part of `bytes` in the next `lines` lines, and whether there is more. Counts these lines.
+fn first<'a>(bytes: &'a [u8], lines: &mut usize) -> (&'a [u8], bool) {
+    let end = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth((*lines).saturating_sub(1));
+    match end {
+        _ if *lines == 0 => (&[], !bytes.is_empty()),
+        Some((end, _)) => {
+            *lines = 0;
+            (&bytes[..=end], end + 1 < bytes.len())
+        }
+        None => {
+            *lines -= bytes.iter().filter(|byte| **byte == b'\n').count();
+            (bytes, false)
+        }
+    }
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let (bytes, is_over) = match &mut self.lines {
+            None => (bytes, false),
+            Some(lines) => first(bytes, lines),
+        };
+        if is_over {
+            let end = [&self.shield.pass(bytes), MORE.as_bytes()].concat();
+            self.failed = Some(match self.to.write_all(&end) {
+                Ok(()) => Failure::silent(Exit::Ok),
+                Err(e) => self.failed_to_write(&e),
+            });
+            return Err(io::ErrorKind::Other.into());
+        }
         let written = self.to.write_all(&self.shield.pass(bytes));
         written.map(|()| bytes.len()).inspect_err(|e| self.failed = Some(self.failed_to_write(e)))
     }
@@ -143,6 +181,23 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn the_first_lines_end_where_the_next_one_begins() {
+        let mut lines = 3;
+        for (bytes, wanted) in [
+            ("a\nb", ("a\nb", false)),
+            ("b\n", ("b\n", false)),
+            ("c\nd\n", ("c\n", true)),
+            ("", ("", false)),
+            ("e", ("", true)),
+        ] {
+            let (part, is_over) = first(bytes.as_bytes(), &mut lines);
+            assert_eq!((std::str::from_utf8(part).unwrap(), is_over), wanted);
+        }
+        let mut lines = 1;
+        assert_eq!(first(b"a\n", &mut lines), (&b"a\n"[..], false));
+    }
 
     #[test]
     fn a_planted_link_is_not_written_through() {

@@ -161,7 +161,8 @@ fn stored(args: &Args, target: &Target, array: Array, from: &Array) -> Outcome {
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", target.path)));
     taken::check_same(&array, from).map_err(in_array)?;
     let axis = axis(args, &array).map_err(in_array)?;
-    let lengths = lengths(array.shape(), axis, Some(from.shape()), 0).map_err(in_array)?;
+    let lengths =
+        lengths(array.shape(), axis, &named(&array, axis), Some(from.shape()), 0).map_err(in_array)?;
     let is_whole = from.shape().len() == lengths.len();
     let dims: Vec<usize> = (0..lengths.len()).filter(|dim| is_whole || *dim != axis).collect();
     let bytes = product(&lengths).unwrap_or(0).saturating_mul(array.data_type().memory_size() as u128);
@@ -178,7 +179,8 @@ fn file(args: &Args, target: &Target) -> Outcome {
     let axis = axis(args, &array).map_err(in_array)?;
     let wanted: (DataType, bool) = (array.data_type().clone(), false);
     let input = args.input.open(Some(&wanted))?;
-    let lengths = lengths(array.shape(), axis, input.shape.as_deref(), input.count()).map_err(in_array)?;
+    let lengths = lengths(array.shape(), axis, &named(&array, axis), input.shape.as_deref(), input.count())
+        .map_err(in_array)?;
     let reader = input.reader(&wanted.0, &lengths, false)?;
     let bytes = reader.bytes();
     grow(args, target, array, axis, lengths[axis], bytes, |writer, picks, progress| {
@@ -206,8 +208,7 @@ fn grow(
     let whole = array.shape().iter().enumerate();
     let picks: Vec<Pick> =
         whole.map(|(dim, n)| Pick::range(if dim == axis { range.clone() } else { 0..*n })).collect();
-    let name = dimension::names(&array).get(axis).filter(|name| !name.is_empty()).cloned();
-    let name = name.map_or_else(|| axis.to_string(), |name| format!("{name:?}"));
+    let name = named(&array, axis);
     let progress = Progress::new(bytes, args.json);
     write(&writer, &picks, &progress).map_err(|e| {
         let place = format!(
@@ -234,20 +235,32 @@ fn grow(
     Ok(Exit::Ok)
 }
 
+/// Returns the name of a dimension in quotes, or its number if it has none.
+fn named(array: &Array, axis: usize) -> String {
+    let name = dimension::names(array).get(axis).filter(|name| !name.is_empty()).cloned();
+    name.map_or_else(|| axis.to_string(), |name| format!("{name:?}"))
+}
+
 fn axis(args: &Args, array: &Array) -> Result<usize, Failure> {
     let first = Dimension::Number(0);
     args.along.as_ref().unwrap_or(&first).find(array).map_err(|e| e.within("--along"))
 }
 
 /// Returns the lengths of the input in the dimensions of the array.
-fn lengths(shape: &[u64], axis: usize, input: Option<&[u64]>, count: u64) -> Result<Vec<u64>, Failure> {
+fn lengths(
+    shape: &[u64],
+    axis: usize,
+    name: &str,
+    input: Option<&[u64]>,
+    count: u64,
+) -> Result<Vec<u64>, Failure> {
     let with = |length: u64| {
         let mut lengths = shape.to_vec();
         lengths[axis] = length;
         lengths
     };
     let wrong = |what: String| {
-        let message = format!("{what} cannot be appended along dimension {axis} of shape {shape:?}");
+        let message = format!("{what} cannot be appended along dimension {name} of shape {shape:?}");
         Err(Failure::usage(message))
     };
     match input {
@@ -267,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_input_decides_how_far_an_array_grows() {
-        let ok = |axis, input: Option<&[u64]>, count| lengths(&[5, 2, 3], axis, input, count).ok();
+        let ok = |axis, input: Option<&[u64]>, count| lengths(&[5, 2, 3], axis, "0", input, count).ok();
         assert_eq!(ok(0, Some(&[4, 2, 3]), 24), Some(vec![4, 2, 3]));
         assert_eq!(ok(0, Some(&[2, 3]), 6), Some(vec![1, 2, 3]));
         assert_eq!(ok(2, Some(&[5, 2]), 10), Some(vec![5, 2, 1]));
@@ -277,6 +290,6 @@ mod tests {
             [ok(0, Some(&[4, 3, 2]), 24), ok(0, Some(&[3, 2]), 6), ok(0, None, 5)],
             [None, None, None]
         );
-        assert!(lengths(&[0, 0], 0, None, 0).is_err());
+        assert!(lengths(&[0, 0], 0, "0", None, 0).is_err());
     }
 }

@@ -13,7 +13,7 @@ use zarr_array::node::{self, Writing};
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::args::value::{given, object_of};
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{Exit, Failure, Outcome, say};
 use crate::out::json;
 use crate::out::stdout::print;
 
@@ -59,7 +59,7 @@ enum Action {
         store: PathBuf,
         /// Names and values in turn. A name that begins with a slash is a JSON pointer, unless an attribute has it. A
         /// value that is not JSON is taken as a string.
-        #[arg(value_name = "NAME VALUE", num_args = 2.., required = true, allow_negative_numbers = true)]
+        #[arg(value_name = "NAME VALUE", num_args = 1.., required = true, allow_negative_numbers = true)]
         pairs: Vec<String>,
     },
     /// Set the attributes in a JSON object and keep the others.
@@ -88,13 +88,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     match action {
         Action::Get { store, name } => get(&Target::find(store, stores)?, name.as_deref()),
         Action::Set { store, pairs } => {
-            let mut changes = Vec::new();
-            for pair in pairs.chunks(2) {
-                let [name, value] = pair else {
-                    return Err(Failure::usage(format!("the attribute {:?} has no value", pair[0])));
-                };
-                changes.push(Change { place: name.clone(), is_name: false, value: Some(given(value)) });
-            }
+            let changes = changes(pairs)?;
             change(&Target::to_change(store, stores)?, &changes)
         }
         Action::Merge { store, object } => {
@@ -109,6 +103,32 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             let changes: Vec<_> = names.iter().map(removed).collect();
             change(&Target::to_change(store, stores)?, &changes)
         }
+    }
+}
+
+/// Returns the changes that names and values in turn mean, or only words of the form `NAME=VALUE`.
+fn changes(words: &[String]) -> Result<Vec<Change>, Failure> {
+    let equations: Option<Vec<_>> = words.iter().map(|word| word.split_once('=')).collect();
+    let change = |name: &str, value: &str| {
+        let parsed = given(value);
+        if value.starts_with(|c: char| c.is_ascii_digit() || "-[{".contains(c)) && parsed.as_text().is_some()
+        {
+            say(&format!("note: {name:?} is stored as a text, because {value} is not JSON"));
+        }
+        Change { place: name.to_owned(), is_name: false, value: Some(parsed) }
+    };
+    match (words, equations) {
+        ([object], _) if object.starts_with('{') => Err(Failure::usage(
+            "a name and a value are needed; `zarr attrs merge` sets the members of an object",
+        )),
+        (_, Some(equations)) => Ok(equations.into_iter().map(|(name, value)| change(name, value)).collect()),
+        (words, None) => words
+            .chunks(2)
+            .map(|pair| match pair {
+                [name, value] => Ok(change(name, value)),
+                _ => Err(Failure::usage(format!("the attribute {:?} has no value", pair.concat()))),
+            })
+            .collect(),
     }
 }
 

@@ -32,6 +32,7 @@ use crate::out::output::Output;
 use crate::out::picture;
 use crate::out::progress::Progress;
 use crate::out::render::Render;
+use crate::out::screen::Screen;
 use crate::pick::Pick;
 use crate::slabs::{Budget, Slabs};
 use crate::visit::Source;
@@ -47,7 +48,8 @@ pub(crate) struct Args {
     /// The array or group: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// The format of the output; by default that of the extension of --output, or raw.
+    /// The format of the output; by default that of the extension of --output, or raw. On a terminal the first elements as
+    /// text, decoded if the attributes say how.
     #[arg(short, long, value_enum)]
     format: Option<Format>,
     /// Write a file, which appears when it is complete; `-` for standard output.
@@ -110,7 +112,15 @@ enum Format {
     Png,
 }
 
+/// The number of lines that a terminal gets if no format was chosen.
+const LINES: usize = 40;
+
 impl Format {
+    /// Whether a terminal would show nothing that can be read.
+    fn is_binary(self) -> bool {
+        !matches!(self, Self::Raw | Self::Json | Self::Text | Self::Csv | Self::Tsv)
+    }
+
     /// The character between the fields of a table.
     fn delimiter(self) -> Option<u8> {
         match self {
@@ -157,13 +167,30 @@ impl Args {
         }
     }
 
+    /// Whether the first elements are shown on a terminal, because nothing else was asked for.
+    fn is_glance(&self) -> bool {
+        self.format.is_none() && self.output.is_none() && Screen::of_stdout().is_some()
+    }
+
+    /// Opens the output.
+    fn open(&self) -> Result<Output, Failure> {
+        if self.is_glance() { Output::first_lines(LINES) } else { Output::open(self.output.as_deref()) }
+    }
+
     fn format(&self) -> Result<Format, Failure> {
         let file = self.output.as_deref().filter(|path| *path != Path::new("-"));
         match (self.format, file) {
+            (Some(format), None) if format.is_binary() && Screen::of_stdout().is_some() => Err(Failure::usage(
+                "this format is not for a terminal: give -o FILE, or a pipe",
+            )),
             (Some(format), _) => Ok(format),
+            (None, None) if self.is_glance() => Ok(Format::Text),
             (None, None) => Ok(Format::Raw),
             (None, Some(path)) => Format::of(path).ok_or_else(|| {
-                Failure::usage(format!("{path:?} has no extension of a known format; give it with --format"))
+                Failure::usage(format!(
+                    "{path:?} has no extension of a known format, such as .csv, .json, .npy, .png, .tsv or .txt; give it with \
+                     --format"
+                ))
             }),
         }
     }
@@ -185,11 +212,15 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return table_of(args, &meta.attributes(), &target, delimiter);
     }
     let array = target.array()?;
-    if args.decode {
+    let is_decoded = || {
+        let around = Around::of(&args.store, &target, stores);
+        around.is_ok_and(|around| around.variable().is_ok_and(|variable| variable.shape() == array.shape()))
+    };
+    if args.decode || args.is_glance() && is_decoded() {
         return decode(args, format, &target, &array, stores);
     }
     let picks = args.part.picks(&args.store, &target, &array, stores)?;
-    let mut output = Output::open(args.output.as_deref())?;
+    let mut output = args.open()?;
     let printed = match format {
         Format::Csv => delimited::stored(&array, &picks, b',', &mut output),
         Format::Tsv => delimited::stored(&array, &picks, b'\t', &mut output),
@@ -218,7 +249,7 @@ fn table_of(args: &Args, attributes: &Object, target: &Target, delimiter: u8) ->
         let Chosen::Positions(select) = &args.part.select else {
             return Err(Failure::usage("-s: a table of AnnData is selected by position"));
         };
-        let mut output = Output::open(args.output.as_deref())?;
+        let mut output = args.open()?;
         frame::print(target, attributes, select, delimiter, &mut output)?;
         return Ok(Exit::Ok);
     }
@@ -232,7 +263,7 @@ fn table_of(args: &Args, attributes: &Object, target: &Target, delimiter: u8) ->
     let rest = rest.iter().map(|name| around.dataset.variable(name)).collect::<Result<Vec<_>, _>>();
     let rest = rest.map_err(|e| target.fail(e))?;
     let array = target.at_path(&format!("{}/{first}", target.path.trim_end_matches('/'))).array()?;
-    let mut output = Output::open(args.output.as_deref())?;
+    let mut output = args.open()?;
     if !others.is_empty() {
         say(&format!("note: not in the table, because of other dimensions: {}", others.join(", ")));
     }
@@ -249,7 +280,7 @@ fn decode(args: &Args, format: Format, target: &Target, array: &Array, stores: &
     };
     let around = Around::of(&args.store, target, stores).map_err(in_array)?;
     let part = decoded::Part::of(&around, &args.part.select, target).map_err(in_array)?;
-    let mut output = Output::open(args.output.as_deref())?;
+    let mut output = args.open()?;
     let done = match (format, format.delimiter()) {
         #[cfg(feature = "image")]
         (Format::Png, _) => {

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use zarr_array::meta::Format;
 use zarr_hierarchy::{EraseOptions, blocking::erase};
 
+use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::doomed::{Doomed, check_others};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::out::json;
 use crate::out::stdout::print;
 use crate::out::table::count;
 
@@ -21,12 +21,14 @@ use crate::out::table::count;
 /// The metadata document of the node is erased first, so an interruption leaves no partial node. Consolidated metadata
 /// in groups above is updated. A group that holds folders that are not nodes, or foreign files, is erased only with
 /// --force.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    #[command(flatten)]
+    more: More,
     /// Erase a group together with the nodes in it.
     #[arg(short, long)]
     recursive: bool,
@@ -52,12 +54,18 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   zarr rm weather.zarr/t2m
+  zarr rm weather.zarr/old weather.zarr/older
   zarr rm -r --dry-run weather.zarr/monthly
   zarr rm -r --force weather.zarr
   zarr rm --unfinished weather.zarr
   zarr rm --unfinished s3://bucket/weather.zarr";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let one = |store, more| one(&Args { store, more, ..args.clone() }, stores);
+    args.more.each("rm", &args.store, args.json, one)
+}
+
+fn one(args: &Args, stores: &Stores) -> Outcome {
     if args.unfinished {
         return unfinished::run(args, stores);
     }
@@ -77,7 +85,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         }
     }
     print(&match args.json {
-        true => json::pretty(&doomed.to_json(args.dry_run).into()),
+        true => args.more.json(&doomed.to_json(args.dry_run).into()),
         false => doomed.to_text(args.dry_run),
     })?;
     Ok(Exit::Ok)

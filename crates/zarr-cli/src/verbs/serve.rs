@@ -12,7 +12,7 @@ mod patient;
 mod pool;
 mod server;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,8 +46,14 @@ pub(crate) struct Args {
     /// The node that becomes the root of the URL.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// The address and port to listen at. Port 0 is a free port.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    /// The port of this machine, or the address and port, to listen at. Port 0 is a free port.
+    #[arg(
+        long,
+        alias = "port",
+        value_name = "PORT|ADDRESS:PORT",
+        default_value = "127.0.0.1:8080",
+        value_parser = address
+    )]
     listen: SocketAddr,
     /// An origin whose pages may read the store in a browser, such as `https://example.org`, or `*` for all. Pages of this
     /// machine (`http://localhost:3000`) always may. May be given several times.
@@ -64,6 +70,14 @@ Examples:
   zarr serve --listen 127.0.0.1:0 s3://bucket/weather.zarr
   zarr serve --allow-origin https://example.org weather.zip
   curl -r 0-99 http://127.0.0.1:8080/t2m/c/0/0/0";
+
+/// Parses a port, or an address and a port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let of_this_machine = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    text.parse().or_else(|_| text.parse().map(of_this_machine)).map_err(|_| {
+        format!("{text:?} is neither a port nor an address and a port, such as 9000 or 127.0.0.1:9000")
+    })
+}
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?.quiet();

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     precision: Option<usize>,
     /// The largest number of bins in the histogram, or of texts that are counted; 0 for none [default: 10, and one line on
     /// a terminal].
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     bins: Option<usize>,
     /// Print one JSON object.
     #[arg(long)]

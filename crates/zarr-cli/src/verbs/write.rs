@@ -96,7 +96,15 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         (Some(value), ..) => {
             let element = match &variable {
                 Some(variable) => decoded::element(value, variable),
-                None => scalar::element(value, array.data_type()).map(|element| element.bytes().to_vec()),
+                None => scalar::element(value, array.data_type())
+                    .map(|element| element.bytes().to_vec())
+                    .map_err(|e| {
+                        let message = format!(
+                            "{}; --decode takes numbers, dates and `missing` as `cat --decode` prints them",
+                            e.message()
+                        );
+                        Failure::new(e.exit(), message)
+                    }),
             };
             let element = element.map_err(|e| in_array(e.within("--value")))?;
             fill(&array, &picks, &element, args.json).map_err(|e| target.fail(e))?;

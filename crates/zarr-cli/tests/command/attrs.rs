@@ -23,6 +23,20 @@ fn nodes(folder: &Folder) -> [&'static str; 4] {
 }
 
 #[test]
+fn equations_set_attributes_and_a_text_like_a_number_has_a_note() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let run = |line: &str| crate::harness::zarr_in(folder.path(), line.split(' '));
+    run("attrs set a.zarr units=K scale=0.5").ok();
+    let document = folder.document("a.zarr");
+    assert_eq!(document["attributes"], json!({ "units": "K", "scale": 0.5 }));
+    run("attrs set a.zarr scale 1,5")
+        .ok_with_notes()
+        .says(&["\"scale\" is stored as a text", "1,5 is not JSON"]);
+    assert_eq!(folder.document("a.zarr")["attributes"]["scale"], "1,5");
+}
+
+#[test]
 fn attributes_are_set_merged_and_removed() {
     let folder = Folder::new();
     for path in nodes(&folder) {

@@ -64,7 +64,9 @@ fn a_dimension_that_no_array_has_is_an_error() {
 fn small_coordinates_are_left_alone_with_a_note() {
     let folder = Folder::new();
     hierarchy(&folder);
-    let done = copy(&folder, "a", &["--chunks", "7"]).exits(0);
+    copy(&folder, "a", &["--chunks", "7"]).fails(2, &["no array has that rank except small coordinates"]);
+    assert!(!folder.join("a").exists());
+    let done = copy(&folder, "a", &["--chunks", "24,10"]).exits(0);
     assert!(
         done.err.contains("array \"/lat\" and 1 more: a coordinate of less than 1.00 MiB"),
         "{}",

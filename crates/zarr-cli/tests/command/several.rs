@@ -53,3 +53,16 @@ fn the_worst_of_several_stores_is_the_exit_code() {
     run(&folder, "checksum --verify sums good.zarr good.zarr").ok();
     run(&folder, "checksum --verify sums good.zarr bad.zarr").exits(5);
 }
+
+#[test]
+fn several_nodes_are_erased_and_one_that_is_missing_is_named() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    for node in ["a", "b", "c"] {
+        folder.base(&format!("h.zarr/{node}"));
+    }
+    let done = run(&folder, "rm h.zarr/a h.zarr/none h.zarr/c").exits(3);
+    assert_eq!(done.text(), "== h.zarr/a\nerased 1 node\n== h.zarr/none\n== h.zarr/c\nerased 1 node\n");
+    done.says(&["there is no node \"none\""]);
+    assert_eq!(run(&folder, "ls h.zarr").ok().text(), "b\n");
+}

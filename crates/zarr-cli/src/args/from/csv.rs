@@ -7,7 +7,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use zarr_array::DataType;
 
 use crate::args::scalar;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// Parses a file into a temporary file of elements in the byte order of this machine. Returns it with the numbers of rows
 /// and columns, or of rows if there is one column. A first row with a cell that is not an element is a header.
@@ -27,7 +27,7 @@ pub(super) fn parsed(file: &File, delimiter: u8, data_type: &DataType) -> Result
         ReaderBuilder::new().has_headers(false).delimiter(delimiter).trim(Trim::All).from_reader(file);
     let (mut record, mut row) = (StringRecord::new(), Vec::new());
     let (mut count, mut columns, mut is_first) = (0_u64, 0_u64, true);
-    while rows.read_record(&mut record).map_err(|e| Failure::new(Exit::Invalid, e.to_string()))? {
+    while rows.read_record(&mut record).map_err(|e| Failure::usage(e.to_string()))? {
         row.clear();
         columns = record.len() as u64;
         match cells(&record, data_type, &mut row) {
@@ -38,7 +38,7 @@ pub(super) fn parsed(file: &File, delimiter: u8, data_type: &DataType) -> Result
             Err(_) if is_first => {}
             Err(e) => {
                 let line = record.position().map_or(0, csv::Position::line);
-                return Err(Failure::new(Exit::Invalid, e.message()).within(format_args!("line {line}")));
+                return Err(Failure::usage(e.message()).within(format_args!("line {line}")));
             }
         }
         is_first = false;

@@ -176,9 +176,7 @@ impl Reader {
             Form::Same => Ok(Elements::Fixed(bytes)),
             Form::Truths => match bytes.iter().find(|byte| **byte > 1) {
                 None => Ok(Elements::Fixed(bytes)),
-                Some(other) => {
-                    Err(Failure::new(Exit::Invalid, format!("a boolean is the byte {other}, not 0 or 1")))
-                }
+                Some(other) => Err(Failure::usage(format!("a boolean is the byte {other}, not 0 or 1"))),
             },
             Form::Text => each().map(text).collect::<Result<_, _>>().map(Elements::Variable),
             Form::Bytes => Ok(Elements::Variable(each().map(trimmed).collect())),
@@ -205,7 +203,7 @@ fn text(element: &[u8]) -> Result<Vec<u8>, Failure> {
     let character = |unit: &[u8; 4]| {
         let code = u32::from_ne_bytes(*unit);
         char::from_u32(code)
-            .ok_or_else(|| Failure::new(Exit::Invalid, format!("{code:#x} in a string is not a character")))
+            .ok_or_else(|| Failure::usage(format!("{code:#x} in a string is not a character")))
     };
     units[..length].iter().map(character).collect::<Result<String, _>>().map(String::into_bytes)
 }

@@ -27,7 +27,11 @@ impl New {
         if let Some(above) =
             above.filter(|above| !above.exists() && place.url().is_none() && place.path == "/")
         {
-            let message = format!("there is no directory {above:?}; `zarr create --group` creates a group");
+            let group = shown(above).display().to_string();
+            let group = if group.contains(' ') { format!("'{group}'") } else { group };
+            let message = format!(
+                "there is no directory {above:?}; `zarr create --group {group}` creates a group there"
+            );
             return Err(Failure::new(Exit::NotFound, message));
         }
         if place.path == "/" {

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
         document.set("hidden_files", swept);
         text += &format!("erased {}\n", count(swept, "hidden file"));
     }
-    print(&if args.json { json::pretty(&document.into()) } else { text })?;
+    print(&if args.json { args.more.json(&document.into()) } else { text })?;
     Ok(Exit::Ok)
 }
 
