@@ -2,8 +2,6 @@
 
 use std::ops::{Deref, Range};
 
-use crate::scan::Scanned;
-
 /// A text that is known to be valid, with the places of its values, or at least of its long arrays and objects.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -37,8 +35,8 @@ impl Mark {
 
 impl Source {
     /// Returns a text that the scanner has checked, with the places that it found.
-    pub(crate) fn new(text: impl Into<Box<str>>, scanned: Scanned) -> Self {
-        Self { text: text.into(), long: scanned.long, marks: scanned.marks }
+    pub(crate) fn new(text: impl Into<Box<str>>, long: Vec<Range<usize>>, marks: Vec<Mark>) -> Self {
+        Self { text: text.into(), long, marks }
     }
 
     /// Returns the end of the array or object at `at`, if it is known without reading the text.

@@ -62,9 +62,9 @@ impl Value {
 
     /// Returns the value of a text that has been scanned.
     pub(crate) fn whole(text: &str, scanned: scan::Scanned) -> Self {
-        let (start, end) = (scanned.value.start, scanned.value.end);
-        let source = Arc::new(Source::new(text, scanned));
-        Self { start, end, mark: source.root(), source }
+        let scan::Scanned { value, long, marks } = scanned;
+        let source = Arc::new(Source::new(text, long, marks));
+        Self { start: value.start, end: value.end, mark: source.root(), source }
     }
 
     /// Returns a value for a text that is valid by construction.
