@@ -20,10 +20,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from importlib.metadata import PackageNotFoundError, version
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+from timing import timed  # noqa: E402
+
 KINDS = ("raw", "blosc", "shards")
 WORKERS = (1, 2, 4)
 
@@ -62,22 +64,6 @@ def contenders(args):
         Contender("zarrs-python", *of_harness("zarrs")),
         Contender("zarr-python", *of_harness("zarr")),
     ]
-
-
-def timed(command):
-    """Returns the wall seconds, CPU seconds and peak MiB of a process."""
-    with tempfile.TemporaryFile() as errors:
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            errors.seek(0)
-            lines = [line.strip("| ") for line in errors.read().decode(errors="replace").splitlines()]
-            named = [line for line in lines if "Error" in line] or lines or ["no message"]
-            return {"failed": f"{named[-1]} (exit {process.returncode})"}
-    return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "mib": usage.ru_maxrss / 1024}
 
 
 # Compares two arrays with zarr-python, slab by slab. This is a program, because the peak memory of a process is at least
