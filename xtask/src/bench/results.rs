@@ -233,13 +233,13 @@ impl Outcome {
         why.or_else(|| self.secs.is_empty().then(|| "no times".to_owned()))
     }
 
-    /// Returns the median seconds of the repetitions.
+    /// Returns the least seconds of the repetitions, as the harness does: what else runs on a machine only adds to them.
     pub(super) fn wall(&self) -> f64 {
-        median(self.secs.clone())
+        least(&self.secs)
     }
 
     fn cpu(&self) -> f64 {
-        median(self.cpu.clone())
+        least(&self.cpu)
     }
 
     pub(super) fn requests(&self) -> Option<u64> {
@@ -252,6 +252,11 @@ impl Point {
     pub(super) fn each(&self) -> f64 {
         median(self.secs.clone()) / self.count
     }
+}
+
+/// Returns the smallest number, or NaN of no numbers.
+fn least(numbers: &[f64]) -> f64 {
+    numbers.iter().copied().fold(f64::NAN, f64::min)
 }
 
 /// Returns the median, or NaN of no numbers.
