@@ -33,7 +33,9 @@ fn main() -> Result<()> {
                 "write-all" | "write-boxes" => format!("{}/0", args.text("out")?),
                 _ => args.text("path")?.to_owned(),
             };
-            typed(&args, &mut report, open_array(&args, &path)?.data_type())?;
+            // Not kept: with `--store mem` it would be a second copy of the data.
+            let data_type = open_array(&args, &path)?.data_type().clone();
+            typed(&args, &mut report, &data_type)?;
         }
         op => {
             unsupported(op);
