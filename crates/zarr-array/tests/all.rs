@@ -35,6 +35,7 @@ mod pools;
 mod progress;
 mod recoded;
 mod rectilinear;
+mod released;
 mod round_trip;
 mod rows;
 mod shapes;
