@@ -102,9 +102,12 @@ fn groups_that_are_written_follow_their_conventions() {
         let folder = Folder::new();
         image(&folder);
         pyramid(&folder, &format!("a.zarr --levels 2 {options}")).ok();
-        let arguments = ["validate", "--json", "--conventions", conventions, "a.zarr"];
-        let report = zarr_in(folder.path(), arguments).ok().json().to_string();
-        assert!(!report.contains("XV"), "{options}: {report}");
+        // By default as well: the levels of an image are no dataset.
+        for conventions in [conventions, "auto"] {
+            let arguments = ["validate", "--json", "--conventions", conventions, "a.zarr"];
+            let report = zarr_in(folder.path(), arguments).ok().json().to_string();
+            assert!(!report.contains("XV"), "{options}, {conventions}: {report}");
+        }
     }
 }
 

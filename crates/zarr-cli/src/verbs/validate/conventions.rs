@@ -95,6 +95,29 @@ fn follows(node: &NodeMeta, convention: Convention) -> bool {
     }
 }
 
+/// Whether a group says that its arrays are one image in several resolutions. They share the names of dimensions, not the
+/// lengths, and are no dataset.
+fn is_image(node: &NodeMeta) -> bool {
+    matches!(node, NodeMeta::Group(meta) if meta.attributes().contains("multiscales") || follows(node, Convention::Ome))
+}
+
+/// Returns the groups whose arrays have named dimensions, but for images.
+fn datasets(nodes: &[(String, NodeMeta)]) -> HashSet<String> {
+    let images = nodes.iter().filter(|(_, node)| is_image(node));
+    let images: HashSet<&str> = images.map(|(path, _)| path.as_str()).collect();
+    let named = nodes.iter().filter(|(_, node)| follows(node, Convention::Xarray));
+    let groups = named.map(|(path, _)| above(path)).filter(|group| !images.contains(group));
+    groups.map(str::to_owned).collect()
+}
+
+/// Returns the path of the group that an array is in.
+fn above(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some((above, _)) if !above.is_empty() => above,
+        _ => "/",
+    }
+}
+
 impl Conventions {
     /// Whether conventions may be checked.
     pub(super) fn are_chosen(&self) -> bool {
@@ -104,10 +127,12 @@ impl Conventions {
     /// Returns the conventions that are checked.
     fn profiles(&self, nodes: &[(String, NodeMeta)]) -> Vec<(Profile, &'static str)> {
         let is_auto = self.chosen.contains(&Convention::Auto);
-        let is_checked = |convention: Convention| {
-            self.chosen.contains(&convention)
-                || is_auto && nodes.iter().any(|(_, node)| follows(node, convention))
+        let is_followed = |convention: Convention| match convention {
+            Convention::Xarray => !datasets(nodes).is_empty(),
+            _ => nodes.iter().any(|(_, node)| follows(node, convention)),
         };
+        let is_checked =
+            |convention: Convention| self.chosen.contains(&convention) || is_auto && is_followed(convention);
         let checked = PROFILES.iter().filter(|(convention, ..)| is_checked(*convention));
         checked.map(|(_, profile, name)| (*profile, *name)).collect()
     }
@@ -146,18 +171,13 @@ impl Conventions {
         let nodes = nodes.into_iter().map(|(path, node)| (below(path), node));
         let nodes: Vec<(String, NodeMeta)> = nodes.collect();
         // By default only groups with named dimensions are checked as datasets.
-        let above = |path: &str| {
-            path.rsplit_once('/')
-                .map_or("/", |(above, _)| if above.is_empty() { "/" } else { above })
-                .to_owned()
-        };
         let is_array = |node: &NodeMeta| matches!(node, NodeMeta::Array(_));
         let arrays = nodes.iter().filter(|(_, node)| is_array(node));
-        let groups: HashMap<String, String> = arrays.map(|(path, _)| (path.clone(), above(path))).collect();
-        let named = nodes.iter().filter(|(_, node)| is_array(node) && follows(node, Convention::Xarray));
-        let named: HashSet<String> = named.map(|(path, _)| above(path)).collect();
+        let groups: HashMap<String, String> =
+            arrays.map(|(path, _)| (path.clone(), above(path).to_owned())).collect();
+        let datasets = datasets(&nodes);
         let is_auto = self.chosen.contains(&Convention::Auto);
-        let is_dataset = |path: &String| !is_auto || named.contains(groups.get(path).unwrap_or(path));
+        let is_dataset = |path: &String| !is_auto || datasets.contains(groups.get(path).unwrap_or(path));
         let hierarchy = Hierarchy::new(nodes, is_consolidated);
         let mut found = hierarchy.check(&profiles);
         let owners: Vec<(&str, Vec<ProfileFinding>)> =
