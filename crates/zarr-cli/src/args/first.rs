@@ -63,7 +63,11 @@ pub(crate) fn hint(args: &[OsString], e: &ClapError) -> Option<String> {
     }
     if let Some(word) = unknown(e) {
         let lower = word.to_lowercase();
-        let (_, hint) = WORDS.iter().find(|(words, _)| words.contains(&lower.as_str()))?;
+        // A letter of a long word may be wrong.
+        let is = |known: &str| {
+            lower == *known || known.len() > 5 && strsim::damerau_levenshtein(known, &lower) == 1
+        };
+        let (_, hint) = WORDS.iter().find(|(words, _)| words.iter().any(|known| is(known)))?;
         return Some(format!("{word:?} is not a verb; this does it: {hint}"));
     }
     let texts: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
