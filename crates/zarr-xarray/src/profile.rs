@@ -82,6 +82,8 @@ pub struct Hierarchy {
 pub struct ProfileFinding {
     /// The path of the node.
     pub path: String,
+    /// The checked profiles that it is about.
+    pub profiles: Vec<Profile>,
     /// Whether the finding breaks a profile. The same code can be an error of one profile and a warning of another.
     pub severity: Severity,
     /// The code and the message.
@@ -260,9 +262,11 @@ impl Report<'_> {
         code: FindingCode,
         message: impl Into<String>,
     ) {
-        if of.iter().any(|profile| self.profiles.contains(profile)) {
+        let profiles: Vec<Profile> =
+            of.iter().copied().filter(|profile| self.profiles.contains(profile)).collect();
+        if !profiles.is_empty() {
             let finding = Finding::new(code, message);
-            self.found.push(ProfileFinding { path: path.to_owned(), severity, finding });
+            self.found.push(ProfileFinding { path: path.to_owned(), profiles, severity, finding });
         }
     }
 }

@@ -57,17 +57,12 @@ fn found(dataset: &Dataset) -> Vec<i64> {
     days
 }
 
-/// Polls an append until a call of the store hangs, and drops it.
-fn die(storage: &Storage, layer: &Faulty) -> bool {
-    let dataset = async {
-        let group = zarr_xarray::Group::open(storage.clone(), "/", &standard()).await.unwrap();
-        let mut dataset = zarr_xarray::Dataset::open(group).await.unwrap();
-        dataset.append_with("time", days(3, 5), BRIEFLY).await.unwrap();
-    };
-    let mut dataset = pin!(dataset);
+/// Polls an append until a call of the store hangs, and drops it. Returns `false` if it ends before.
+fn is_dropped(append: impl Future<Output = ()>, layer: &Faulty) -> bool {
+    let mut append = pin!(append);
     let mut late = 0;
     while late < 20 {
-        if let Poll::Ready(()) = dataset.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        if let Poll::Ready(()) = append.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return false;
         }
         // Other threads may still be working.
@@ -75,6 +70,16 @@ fn die(storage: &Storage, layer: &Faulty) -> bool {
         late += layer.faults();
     }
     true
+}
+
+/// Lets an append die.
+fn die(storage: &Storage, layer: &Faulty) -> bool {
+    let append = async {
+        let group = zarr_xarray::Group::open(storage.clone(), "/", &standard()).await.unwrap();
+        let mut dataset = zarr_xarray::Dataset::open(group).await.unwrap();
+        dataset.append_with("time", days(3, 5), BRIEFLY).await.unwrap();
+    };
+    is_dropped(append, layer)
 }
 
 #[test]
@@ -115,25 +120,16 @@ fn a_dead_writer_stops_no_reader_and_after_a_release_no_writer() {
     assert!(stopped > 3 && went_on > 3, "{stopped} {went_on}");
 }
 
-/// Polls an append of a lone writer until a call of the store hangs, and drops it.
+/// Lets an append of a lone writer die.
 fn die_alone(storage: &Storage, layer: &Faulty) -> bool {
-    let dataset = async {
+    let append = async {
         let group = zarr_xarray::Group::open(storage.clone(), "/", &standard()).await.unwrap();
         let mut dataset = zarr_xarray::Dataset::open(group).await.unwrap();
         let more = Storage::from(MemoryStore::new());
         let more = zarr_xarray::Dataset::create(more, "/", days(3, 5), &standard()).await.unwrap();
         dataset.append_from("time", &more, &FromOptions::new(), &|_| ()).await.unwrap();
     };
-    let mut dataset = pin!(dataset);
-    let mut late = 0;
-    while late < 20 {
-        if let Poll::Ready(()) = dataset.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-        late += layer.faults();
-    }
-    true
+    is_dropped(append, layer)
 }
 
 /// A lone writer that dies at any write leaves the dataset as it was, or a marker by which the append is finished or

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::results::{Cell, Results, geometric_mean};
+use super::results::{Results, Sums};
 use crate::command::{output, root};
 
 /// The sums of one release, of all cells that its runs have.
@@ -42,40 +42,28 @@ pub(super) fn read(file: &Path) -> Result<Vec<Milestone>> {
 
 /// Adds the sums of `results` to the file, in place of those of the same release.
 pub(super) fn record(file: &Path, release: &str, results: &Results) -> Result<()> {
-    let new = Milestone {
-        date: output(Command::new("git").args(["log", "-1", "--format=%cs"]).current_dir(root()))?
-            .trim()
-            .to_owned(),
-        machine: machine(),
-        ..milestone(release, results)?
+    let sums = Sums::of(&results.cells);
+    let Some((name, least)) = sums.slowest else {
+        bail!("no cell has another implementation beside ours");
     };
+    let day = output(Command::new("git").args(["log", "-1", "--format=%cs"]).current_dir(root()))?;
     let mut all = read(file)?;
     all.retain(|milestone| milestone.release != release);
-    all.push(new);
+    all.push(Milestone {
+        release: release.to_owned(),
+        date: day.trim().to_owned(),
+        machine: machine(),
+        others: results.others().join(", "),
+        cells: sums.beside,
+        speed: rounded(sums.speed),
+        cpu: rounded(sums.cpu),
+        behind: sums.behind,
+        slowest: format!("{name} {least:.2}"),
+    });
     fs::write(file, serde_json::to_string_pretty(&all)? + "\n")
         .with_context(|| file.display().to_string())?;
     println!("wrote {}", file.display());
     Ok(())
-}
-
-/// Sums up results, without their day and machine.
-fn milestone(release: &str, results: &Results) -> Result<Milestone> {
-    let speeds: Vec<(&str, f64)> =
-        results.cells.iter().filter_map(|cell| Some((cell.name.as_str(), cell.speed()?[0]))).collect();
-    let Some((name, least)) = speeds.iter().min_by(|(_, a), (_, b)| a.total_cmp(b)) else {
-        bail!("no cell has another implementation beside ours");
-    };
-    Ok(Milestone {
-        release: release.to_owned(),
-        date: String::new(),
-        machine: String::new(),
-        others: results.others().join(", "),
-        cells: speeds.len(),
-        speed: rounded(geometric_mean(&speeds.iter().map(|(_, speed)| *speed).collect::<Vec<_>>())),
-        cpu: rounded(geometric_mean(&results.cells.iter().filter_map(Cell::cpu).collect::<Vec<_>>())),
-        behind: speeds.iter().filter(|(_, speed)| *speed < 1.0).count(),
-        slowest: format!("{name} {least:.2}"),
-    })
 }
 
 fn rounded(number: f64) -> f64 {

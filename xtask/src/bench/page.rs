@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::history::Milestone;
 use super::lines;
-use super::results::{Cell, Chart, Results, Scaling, geometric_mean, median};
+use super::results::{Cell, Chart, Results, Scaling, Sums, median};
 use super::text::{escaped, ratio, size_of, time, whole};
 
 const STYLE: &str = include_str!("page.css");
@@ -96,18 +96,15 @@ fn releases(history: &[Milestone]) -> String {
 
 /// Renders the sum of some cells.
 fn sum(name: &str, cells: &[&Cell]) -> String {
-    let speeds: Vec<(&str, f64)> =
-        cells.iter().filter_map(|cell| Some((cell.name.as_str(), cell.speed()?[0]))).collect();
-    let sol: Vec<f64> = cells.iter().filter_map(|cell| cell.cpu()).collect();
-    let mean = geometric_mean(&speeds.iter().map(|(_, speed)| *speed).collect::<Vec<_>>());
-    let worst = speeds.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
-    let worst = worst.map(|(name, speed)| format!("{} {}", escaped(name), ratio(*speed))).unwrap_or_default();
+    let sums = Sums::of(cells.iter().copied());
+    let slowest = sums.slowest.map(|(name, speed)| format!("{} {}", escaped(name), ratio(speed)));
     format!(
-        "<tr><th>{}<td>{}<td>{}{}<td class=\"text\">{worst}\n",
+        "<tr><th>{}<td>{}<td>{}{}<td class=\"text\">{}\n",
         escaped(name),
         cells.len(),
-        ratio(geometric_mean(&sol)),
-        bar(mean)
+        ratio(sums.cpu),
+        bar(sums.speed),
+        slowest.unwrap_or_default()
     )
 }
 

@@ -107,6 +107,34 @@ pub(super) struct Point {
     secs: Vec<f64>,
 }
 
+/// What some cells come to.
+pub(super) struct Sums<'a> {
+    /// The geometric mean of the speeds, each beside the fastest other implementation of its cell.
+    pub(super) speed: f64,
+    /// The geometric mean of the CPU times, each divided by that of the bound.
+    pub(super) cpu: f64,
+    /// The number of cells with another implementation, and of those in which one is faster.
+    pub(super) beside: usize,
+    pub(super) behind: usize,
+    /// The cell with the smallest speed.
+    pub(super) slowest: Option<(&'a str, f64)>,
+}
+
+impl<'a> Sums<'a> {
+    pub(super) fn of(cells: impl IntoIterator<Item = &'a Cell>) -> Self {
+        let cells: Vec<&Cell> = cells.into_iter().collect();
+        let of = |cell: &&'a Cell| Some((cell.name.as_str(), cell.speed()?[0]));
+        let speeds: Vec<(&str, f64)> = cells.iter().filter_map(of).collect();
+        Self {
+            speed: geometric_mean(&speeds.iter().map(|(_, speed)| *speed).collect::<Vec<_>>()),
+            cpu: geometric_mean(&cells.iter().filter_map(|cell| cell.cpu()).collect::<Vec<_>>()),
+            beside: speeds.len(),
+            behind: speeds.iter().filter(|(_, speed)| *speed < 1.0).count(),
+            slowest: speeds.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b)),
+        }
+    }
+}
+
 impl Results {
     /// Returns the other implementations with their versions.
     pub(super) fn others(&self) -> Vec<String> {
@@ -271,7 +299,7 @@ pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
 }
 
 /// Returns the geometric mean, or NaN of no numbers.
-pub(super) fn geometric_mean(numbers: &[f64]) -> f64 {
+fn geometric_mean(numbers: &[f64]) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "a number of cells")]
     let count = numbers.len() as f64;
     (numbers.iter().map(|number| number.ln()).sum::<f64>() / count).exp()

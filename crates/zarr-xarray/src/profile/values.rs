@@ -2,7 +2,6 @@
 
 use futures_util::future::join_all;
 use zarr_array::block_on;
-use zarr_meta::Severity;
 
 use super::{Cf, Nz, Profile, ProfileFinding, Report, Xarray};
 use crate::blocking;
@@ -32,8 +31,7 @@ impl DataTree {
         if profiles.contains(&Xarray)
             && let Err(error) = self.check_aligned().await
         {
-            let finding = crate::Finding::new(FindingCode::Unaligned, format!("{error:#}"));
-            report.found.push(ProfileFinding { path: "/".to_owned(), severity: Severity::Error, finding });
+            report.error(&[Xarray], "/", FindingCode::Unaligned, format!("{error:#}"));
         }
         report.found
     }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use clap::ValueEnum;
 use zarr_array::meta::NodeMeta;
+use zarr_array::meta::multiscale::MultiscaleDocument;
 use zarr_xarray::blocking::DataTree;
 use zarr_xarray::{Hierarchy, Profile, ProfileFinding};
 
@@ -57,13 +58,13 @@ enum Level {
     Data,
 }
 
-/// The conventions that are checked, with their names.
-const PROFILES: [(Convention, Profile, &str); 5] = [
-    (Convention::Xarray, Profile::Xarray, "xarray"),
-    (Convention::Cf, Profile::Cf, "cf"),
-    (Convention::Nz, Profile::Nz, "nz"),
-    (Convention::Geozarr, Profile::Geozarr, "geozarr"),
-    (Convention::Ome, Profile::Ome, "ome"),
+/// The conventions that are checked.
+const PROFILES: [(Convention, Profile); 5] = [
+    (Convention::Xarray, Profile::Xarray),
+    (Convention::Cf, Profile::Cf),
+    (Convention::Nz, Profile::Nz),
+    (Convention::Geozarr, Profile::Geozarr),
+    (Convention::Ome, Profile::Ome),
 ];
 
 /// Whether the documents of a node follow a convention.
@@ -98,7 +99,9 @@ fn follows(node: &NodeMeta, convention: Convention) -> bool {
 /// Whether a group says that its arrays are one image in several resolutions. They share the names of dimensions, not the
 /// lengths, and are no dataset.
 fn is_image(node: &NodeMeta) -> bool {
-    matches!(node, NodeMeta::Group(meta) if meta.attributes().contains("multiscales") || follows(node, Convention::Ome))
+    let NodeMeta::Group(meta) = node else { return false };
+    // Also an image whose document is wrong.
+    !matches!(MultiscaleDocument::read(&meta.attributes(), meta.format()), Ok(None))
 }
 
 /// Returns the groups whose arrays have named dimensions, but for images.
@@ -125,7 +128,7 @@ impl Conventions {
     }
 
     /// Returns the conventions that are checked.
-    fn profiles(&self, nodes: &[(String, NodeMeta)]) -> Vec<(Profile, &'static str)> {
+    fn profiles(&self, nodes: &[(String, NodeMeta)]) -> Vec<Profile> {
         let is_auto = self.chosen.contains(&Convention::Auto);
         let is_followed = |convention: Convention| match convention {
             Convention::Xarray => !datasets(nodes).is_empty(),
@@ -133,8 +136,8 @@ impl Conventions {
         };
         let is_checked =
             |convention: Convention| self.chosen.contains(&convention) || is_auto && is_followed(convention);
-        let checked = PROFILES.iter().filter(|(convention, ..)| is_checked(*convention));
-        checked.map(|(_, profile, name)| (*profile, *name)).collect()
+        let checked = PROFILES.iter().filter(|(convention, _)| is_checked(*convention));
+        checked.map(|(_, profile)| *profile).collect()
     }
 
     /// Adds the findings about these nodes, which have their paths in the store.
@@ -158,9 +161,8 @@ impl Conventions {
             };
         }
         let checked = self.profiles(&nodes);
-        report.conventions = checked.iter().map(|(_, name)| *name).collect();
-        let profiles: Vec<Profile> = checked.iter().map(|(profile, _)| *profile).collect();
-        if profiles.is_empty() {
+        report.conventions = checked.iter().map(|profile| profile.name()).collect();
+        if checked.is_empty() {
             return Ok(());
         }
         let is_consolidated = target.group(Source::default()).is_ok_and(|group| group.is_consolidated());
@@ -179,40 +181,24 @@ impl Conventions {
         let is_auto = self.chosen.contains(&Convention::Auto);
         let is_dataset = |path: &String| !is_auto || datasets.contains(groups.get(path).unwrap_or(path));
         let hierarchy = Hierarchy::new(nodes, is_consolidated);
-        let mut found = hierarchy.check(&profiles);
-        let owners: Vec<(&str, Vec<ProfileFinding>)> =
-            checked.iter().map(|(profile, name)| (*name, hierarchy.check(&[*profile]))).collect();
-        // The conventions that a finding is of, if several are checked.
-        let of = |finding: &ProfileFinding| {
-            let is_same = |other: &ProfileFinding| {
-                other.path == finding.path
-                    && other.finding.code == finding.finding.code
-                    && other.finding.message == finding.finding.message
-            };
-            let names = owners.iter().filter(|(_, found)| found.iter().any(is_same)).map(|(name, _)| *name);
-            let names = names.collect::<Vec<_>>().join(", ");
-            if owners.len() < 2 || names.is_empty() { String::new() } else { format!(" ({names})") }
-        };
+        let mut found = hierarchy.check(&checked);
         if self.level == Level::Data {
             let tree = target.group(Source::DOCUMENTS).map(DataTree::open)?;
             match tree {
-                Ok(tree) => found.extend(tree.check_values(&profiles)),
+                Ok(tree) => found.extend(tree.check_values(&checked)),
                 Err(e) => say(&format!("note: the values of coordinates are not checked: {e:#}")),
             }
         }
         let places = report.nodes.iter().enumerate().map(|(at, node)| (node.path.clone(), at));
         let places: HashMap<String, usize> = places.collect();
-        for found in found {
-            let of = of(&found);
-            let ProfileFinding { path, severity, finding, .. } = found;
-            if checked.first().is_some_and(|(profile, _)| *profile == Profile::Xarray) && !is_dataset(&path) {
-                let others = owners.iter().filter(|(name, _)| *name != "xarray");
-                let is_same =
-                    |other: &ProfileFinding| other.path == path && other.finding.code == finding.code;
-                if !others.flat_map(|(_, found)| found).any(is_same) {
-                    continue;
-                }
+        for ProfileFinding { path, mut profiles, severity, finding, .. } in found {
+            profiles.retain(|profile| *profile != Profile::Xarray || is_dataset(&path));
+            if profiles.is_empty() {
+                continue;
             }
+            // The conventions that a finding is of, if several are checked.
+            let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
+            let of = if checked.len() < 2 { String::new() } else { format!(" ({})", names.join(", ")) };
             let path = if path == "/" { target.path.clone() } else { format!("{root}{path}") };
             let code = finding.code;
             let finding = Finding {
