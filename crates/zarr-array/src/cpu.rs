@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use zarr_engine::run::{Scratches, Spawn};
 use zarr_traits::Storage;
@@ -177,11 +178,17 @@ impl Spawn for Rayon {
     }
 }
 
+/// How long a worker without a job looks for one before it sleeps. Calls that follow each other then find it awake: a thread
+/// that sleeps is woken by a system call, and starts to work so much later that it misses most of a small read.
+const LOOK: Duration = Duration::from_micros(50);
+
 /// The pool of this crate: one first-in first-out queue, so that a small read beside a large one waits for one chunk.
 struct Pool(Arc<Queue>);
 
 struct Queue {
     width: AtomicUsize,
+    /// The number of jobs that wait, for workers that look for one without the lock.
+    waiting: AtomicUsize,
     state: Mutex<State>,
     work: Condvar,
 }
@@ -190,7 +197,10 @@ struct Queue {
 struct State {
     jobs: VecDeque<Box<dyn FnOnce() + Send>>,
     started: usize,
-    idle: usize,
+    /// The number of workers that look for a job.
+    looking: usize,
+    /// The number of workers that sleep.
+    asleep: usize,
     /// The number of jobs at work.
     running: usize,
     closed: bool,
@@ -200,6 +210,7 @@ impl Pool {
     fn new(width: usize) -> Self {
         Self(Arc::new(Queue {
             width: AtomicUsize::new(width),
+            waiting: AtomicUsize::new(0),
             state: Mutex::default(),
             work: Condvar::new(),
         }))
@@ -232,23 +243,46 @@ impl Queue {
 
     fn work(&self) {
         let mut state = unpoisoned(self.state.lock());
+        let mut has_looked = false;
         loop {
-            // There are more workers than the width after it was made smaller.
-            let job = if state.running < self.width() { state.jobs.pop_front() } else { None };
-            if let Some(job) = job {
+            if let Some(job) = self.next(&mut state) {
                 state.running += 1;
                 drop(state);
                 // Jobs report their own panics; this keeps the worker alive.
                 let _ = catch_unwind(AssertUnwindSafe(job));
                 state = unpoisoned(self.state.lock());
                 state.running -= 1;
+                has_looked = false;
             } else if state.closed {
                 return;
-            } else {
-                state.idle += 1;
+            } else if has_looked {
+                state.asleep += 1;
                 state = unpoisoned(self.work.wait(state));
-                state.idle -= 1;
+                state.asleep -= 1;
+            } else {
+                state.looking += 1;
+                drop(state);
+                self.look();
+                state = unpoisoned(self.state.lock());
+                state.looking -= 1;
+                has_looked = true;
             }
+        }
+    }
+
+    /// Takes the next job, unless there are more workers than the width because it was made smaller.
+    fn next(&self, state: &mut State) -> Option<Box<dyn FnOnce() + Send>> {
+        let job = if state.running < self.width() { state.jobs.pop_front() } else { None };
+        self.waiting.store(state.jobs.len(), Ordering::Relaxed);
+        job
+    }
+
+    /// Waits until there is a job, for [`LOOK`] at most.
+    fn look(&self) {
+        let since = Instant::now();
+        while self.waiting.load(Ordering::Relaxed) == 0 && since.elapsed() < LOOK {
+            // Other threads of the machine go first.
+            thread::yield_now();
         }
     }
 }
@@ -257,7 +291,8 @@ impl Spawn for Pool {
     fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         let mut state = unpoisoned(self.0.state.lock());
         state.jobs.push_back(job);
-        if state.idle < state.jobs.len() && state.started < self.0.width() {
+        let free = state.looking + state.asleep;
+        if free < state.jobs.len() && state.started < self.0.width() {
             let queue = self.0.clone();
             let name = format!("zarr-{}", state.started);
             if thread::Builder::new().name(name).spawn(move || queue.work()).is_ok() {
@@ -270,8 +305,13 @@ impl Spawn for Pool {
                 return;
             }
         }
+        self.0.waiting.store(state.jobs.len(), Ordering::Relaxed);
+        // A worker that looks for a job sees this one before it sleeps.
+        let is_seen = state.jobs.len() <= state.looking;
         drop(state);
-        self.0.work.notify_one();
+        if !is_seen {
+            self.0.work.notify_one();
+        }
     }
 
     fn width(&self) -> usize {
@@ -279,7 +319,7 @@ impl Spawn for Pool {
     }
 
     fn is_busy(&self) -> bool {
-        !unpoisoned(self.0.state.lock()).jobs.is_empty()
+        self.0.waiting.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -349,6 +389,23 @@ mod tests {
         Cpu::of(&storages[3]);
         assert!(Arc::ptr_eq(&of(0), &of(1)) && Arc::ptr_eq(&of(2), &of(3)));
         assert!(!Arc::ptr_eq(&of(0), &of(2)));
+    }
+
+    /// A worker looks for a job, falls asleep, or is between: a job that comes then must not be forgotten.
+    #[test]
+    fn a_job_is_done_whatever_the_workers_do_when_it_comes() {
+        let cpu = Cpu::threads(2);
+        let pool = cpu.pool().unwrap();
+        let (send, receive) = mpsc::channel();
+        for i in 0..400 {
+            let since = Instant::now();
+            while since.elapsed() < LOOK * (i % 20) / 10 {
+                std::hint::spin_loop();
+            }
+            let send = send.clone();
+            pool.spawn(Box::new(move || send.send(i).unwrap()));
+            assert_eq!(receive.recv_timeout(Duration::from_secs(60)), Ok(i));
+        }
     }
 
     #[test]

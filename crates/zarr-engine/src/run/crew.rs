@@ -5,15 +5,21 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use zarr_traits::lock::unpoisoned;
-use zarr_traits::{Scratch, Storage, block_on};
+use zarr_traits::{Scratch, Storage, block_on, store::Drive};
 
 use super::batch::{Batch, Shared, Work};
 use super::place::Place;
 use super::scratches::Scratches;
 use super::spawn::Spawn;
 use super::stop::Stop;
+
+/// How long a caller waits for the last parts, at which other threads are, before it sleeps: the end of a small read is then
+/// not the time in which a thread wakes.
+const LOOK: Duration = Duration::from_micros(50);
 
 /// The shared state of the threads of one read or write.
 pub(super) struct Crew<E> {
@@ -22,6 +28,8 @@ pub(super) struct Crew<E> {
     /// Whether the caller works as well: always if it may block or there is no pool.
     is_caller_in: bool,
     may_block: bool,
+    /// Whether the future that the caller waits for is work of the other threads alone.
+    is_local: bool,
     /// The number of batches opened so far.
     opened: AtomicU64,
     state: Mutex<State<E>>,
@@ -53,6 +61,7 @@ impl<E: From<Stop> + Send + 'static> Crew<E> {
             scratches: Scratches::of(storage),
             is_caller_in,
             may_block,
+            is_local: matches!(storage.capabilities().drive, Drive::Inline),
             opened: AtomicU64::new(0),
             state: Mutex::new(State { batches: Vec::new(), turns: 0, idle: None }),
         })
@@ -134,7 +143,7 @@ impl<E: From<Stop> + Send + 'static> Crew<E> {
                 }
                 self.work(&caller);
                 // Work may park this thread to wait for others, and so consume a wake that was meant for this future.
-                if !(self.may_block && caller.is_woken()) {
+                if !(self.may_block && (caller.is_woken() || self.is_local && caller.is_woken_soon())) {
                     return Poll::Pending;
                 }
             }
@@ -182,6 +191,16 @@ struct Caller {
 impl Caller {
     fn is_woken(&self) -> bool {
         self.is_woken.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the wake, for [`LOOK`] at most.
+    fn is_woken_soon(&self) -> bool {
+        let since = Instant::now();
+        while !self.is_woken() && since.elapsed() < LOOK {
+            // Other threads of the machine go first.
+            thread::yield_now();
+        }
+        self.is_woken()
     }
 }
 
