@@ -4,6 +4,8 @@
 
 #[cfg(feature = "write")]
 mod delete;
+#[cfg(feature = "write")]
+mod directory;
 mod files;
 mod list;
 #[cfg(feature = "write")]

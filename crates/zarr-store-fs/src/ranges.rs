@@ -12,10 +12,11 @@ use zarr_traits::{
     store::{Outcome, Put, PutMode, PutRanges},
 };
 
+use crate::directory::uncertain;
 use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, present, size_of, stamp_of, version_of};
 use crate::store::FsStore;
-use crate::write::{copy_all, uncertain};
+use crate::write::copy_all;
 
 /// The ranges, and the new bytes of each.
 type Parts<'a> = [(Span, &'a [u8])];

@@ -26,12 +26,10 @@ use zarr_store::Durability;
 use zarr_traits::StoreResult;
 
 use crate::delete::remove_empty;
+use crate::directory::ATTEMPTS;
 use crate::lock::try_lock;
 use crate::path::{LOCK, failed};
 use crate::store::FsStore;
-
-/// How often a put starts again because its directory or its temporary file was deleted.
-pub(crate) const ATTEMPTS: usize = 8;
 
 /// The largest part of an object's name, in bytes, that its temporary file keeps. The whole name must stay legal.
 const STEM: usize = 100;

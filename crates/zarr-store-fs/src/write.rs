@@ -12,22 +12,23 @@
 
 use std::fs::File;
 use std::io::{IoSlice, Seek, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use zarr_store::Durability;
 use zarr_traits::{
-    Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult, Version,
+    Bytes, Key, StoreError, StoreErrorKind, StoreResult, Version,
     store::{Copied, CopyFrom, Outcome, Put, PutMode},
 };
 
+use crate::directory::{ATTEMPTS, uncertain};
 use crate::files::Opened;
 use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::store::FsStore;
-use crate::temporary::{ATTEMPTS, Appeared, Published, Supplanted, Temporary};
+use crate::temporary::{Appeared, Published, Supplanted, Temporary};
 
 /// The largest number of parts that one system call writes.
 const VECTOR: usize = 64;
@@ -208,57 +209,6 @@ impl FsStore {
         }
     }
 
-    /// Returns the directory of `key`, open. Creates it if it is missing.
-    fn parent(&self, key: &Key) -> StoreResult<OwnedFd> {
-        let prefix = key.parent();
-        for _ in 0..ATTEMPTS {
-            match self.root.directory(prefix.as_str()) {
-                Ok(dir) => return Ok(dir),
-                Err(Errno::NOENT) => self.make(&prefix)?,
-                Err(Errno::NOTDIR) => {
-                    let message =
-                        "a part of this key is an object, so there can be no directory of that name";
-                    return Err(StoreError::new(StoreErrorKind::Io, message));
-                }
-                Err(e) => return Err(failed(e, "cannot open the directory")),
-            }
-        }
-        Err(failed(
-            Errno::NOENT,
-            "cannot create the directory: the root, or a directory above it, is deleted repeatedly",
-        ))
-    }
-
-    /// Creates the directories of a prefix, from the root on.
-    fn make(&self, prefix: &Prefix) -> StoreResult<()> {
-        let prefix = prefix.as_str();
-        let ends = prefix.match_indices('/').map(|(at, _)| at);
-        let mut start = 0;
-        for end in ends {
-            let parent = match self.root.directory(&prefix[..start]) {
-                Ok(parent) => parent,
-                Err(Errno::NOENT) => return Ok(()),
-                Err(e) => return Err(failed(e, "cannot open the directory")),
-            };
-            match rustix::fs::mkdirat(&parent, &prefix[start..end], Mode::from_raw_mode(0o777)) {
-                Ok(()) => self.settle(parent.as_fd())?,
-                Err(Errno::EXIST) => {}
-                Err(Errno::NOENT) => return Ok(()),
-                Err(e) => return Err(failed(e, "cannot create the directory")),
-            }
-            start = end + 1;
-        }
-        Ok(())
-    }
-
-    /// Makes a change of a directory durable, if the store is set so.
-    pub(crate) fn settle(&self, dir: BorrowedFd<'_>) -> StoreResult<()> {
-        if self.writing.durability != Durability::Durable {
-            return Ok(());
-        }
-        rustix::fs::fsync(dir).map_err(|e| uncertain(e, "the change is visible, but may not be durable"))
-    }
-
     /// Makes everything written so far durable.
     pub(crate) fn flush(&self) -> StoreResult<()> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -267,10 +217,6 @@ impl FsStore {
         let flushed = rustix::fs::fsync(self.root.fd()).map(|()| rustix::fs::sync());
         flushed.map_err(|e| uncertain(e, "the written objects may not be durable"))
     }
-}
-
-pub(crate) fn uncertain(e: impl Into<std::io::Error>, message: &str) -> StoreError {
-    StoreError::new(StoreErrorKind::Uncertain, message).with_source(e.into())
 }
 
 /// Writes all of `parts`.
