@@ -35,12 +35,16 @@ impl FsStore {
         ))
     }
 
-    /// Creates the directories of a prefix, from the root on.
+    /// Creates the directories of a prefix that are missing. Looks for the others from below: most often one is missing.
     fn make(&self, prefix: &Prefix) -> StoreResult<()> {
         let prefix = prefix.as_str();
-        let ends = prefix.match_indices('/').map(|(at, _)| at);
         let mut start = 0;
-        for end in ends {
+        let next = |(end, _)| (std::mem::replace(&mut start, end + 1), end);
+        let names: Vec<(usize, usize)> = prefix.match_indices('/').map(next).collect();
+        let is_in_nothing =
+            |(start, _): &(usize, usize)| matches!(self.root.stat(&prefix[..*start]), Ok(None));
+        let there = names.iter().rposition(|name| !is_in_nothing(name)).unwrap_or(0);
+        for &(start, end) in names.iter().skip(there) {
             let parent = match self.root.directory(&prefix[..start]) {
                 Ok(parent) => parent,
                 Err(Errno::NOENT) => return Ok(()),
@@ -52,7 +56,6 @@ impl FsStore {
                 Err(Errno::NOENT) => return Ok(()),
                 Err(e) => return Err(failed(e, "cannot create the directory")),
             }
-            start = end + 1;
         }
         Ok(())
     }

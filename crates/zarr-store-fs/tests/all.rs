@@ -2,6 +2,8 @@
 //! `write` is a program of its own.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod calls;
 #[cfg(unix)]
 mod conformance;
 #[cfg(target_os = "linux")]
