@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::Mode;
-use rustix::io::Errno;
+use rustix::io::{Errno, Result};
 use zarr_store::Durability;
 use zarr_traits::{Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 
@@ -16,17 +16,22 @@ pub(crate) const ATTEMPTS: usize = 8;
 impl FsStore {
     /// Returns the directory of `key`, open. Creates it if it is missing.
     pub(crate) fn parent(&self, key: &Key) -> StoreResult<OwnedFd> {
+        let opened = self.in_parent(key, |prefix| self.root.directory(prefix))?;
+        opened.map_err(|e| failed(e, "cannot open the directory"))
+    }
+
+    /// Opens a file in the directory of `key`, by the prefix of the key. Creates the directory if it is missing.
+    pub(crate) fn in_parent<T>(&self, key: &Key, open: impl Fn(&str) -> Result<T>) -> StoreResult<Result<T>> {
         let prefix = key.parent();
         for _ in 0..ATTEMPTS {
-            match self.root.directory(prefix.as_str()) {
-                Ok(dir) => return Ok(dir),
+            match open(prefix.as_str()) {
                 Err(Errno::NOENT) => self.make(&prefix)?,
                 Err(Errno::NOTDIR) => {
                     let message =
                         "a part of this key is an object, so there can be no directory of that name";
                     return Err(StoreError::new(StoreErrorKind::Io, message));
                 }
-                Err(e) => return Err(failed(e, "cannot open the directory")),
+                opened => return Ok(opened),
             }
         }
         Err(failed(

@@ -3,6 +3,8 @@
 #![cfg(unix)]
 
 #[cfg(feature = "write")]
+mod appear;
+#[cfg(feature = "write")]
 mod delete;
 #[cfg(feature = "write")]
 mod directory;

@@ -8,7 +8,7 @@
 //! over.
 //!
 //! - *Only the holder of the lock may unlink the file and change the object.* Without the lock a new object may
-//!   [appear](crate::temporary::Temporary::appear), if it can be told that no holder is affected.
+//!   [appear](crate::appear), if it can be told that no holder is affected.
 //! - *Data in the file is never taken over.* TensorStore renames its lock file to the object. So do we, when a complete file
 //!   [replaces](crate::temporary::Temporary::supplant) an object without a condition. What a dead writer has left in it never
 //!   gets into our objects.

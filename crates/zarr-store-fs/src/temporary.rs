@@ -1,10 +1,9 @@
 //! The temporary file: a file in the directory of the object, which replaces the object once it is complete.
 //!
-//! For a new object the file has no name while it is written (`O_TMPFILE`), and is then linked to the name of the
-//! object. This is cheaper than a temporary name and a rename, and the file vanishes if its writer dies. But a link
-//! cannot replace an object; for that a named file is cheaper. Checking first would cost half of the gain, so the store
-//! guesses: if an unnamed file meets an existing object, it gets a name after all, and so do the next few files from
-//! the start.
+//! The file has no name while it is written (`O_TMPFILE`), and is then linked to a name. This is cheaper than a temporary
+//! name and a rename, and the file vanishes if its writer dies. But a link cannot replace an object. The file then becomes the
+//! lock file of the object, and is renamed; if it cannot, because somebody holds the lock or the put has a condition, it gets
+//! another name, and so do the next few files from the start.
 //!
 //! All files have a name
 //!
@@ -16,15 +15,15 @@
 //! A file that replaces another one gets its permissions and owner before it has a name.
 
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use rustix::fs::RenameFlags;
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RawMode, Stat, Uid};
 use rustix::io::{Errno, Result};
-use zarr_store::Durability;
 use zarr_traits::StoreResult;
 
+use crate::appear::{Appeared, link_unnamed, open_unnamed};
 use crate::delete::remove_empty;
 use crate::directory::ATTEMPTS;
 use crate::lock::try_lock;
@@ -66,25 +65,23 @@ pub(crate) enum Supplanted {
     Gone,
 }
 
-/// The outcome of moving a file to its place as a new object, without the lock of the object.
-pub(crate) enum Appeared {
-    Yes,
-    /// It has not. The lock is needed: another writer holds it, or there is an object already.
-    No,
-    /// It has, but another writer may not have seen it, and may have replaced it.
-    Disturbed,
-}
-
 impl<'a> Temporary<'a> {
-    /// Creates a file in `dir` that will become `object`. Returns `None` if the directory was deleted.
+    /// Of a file without a name, which will become `object` in `dir`.
+    pub(crate) fn unnamed(store: &'a FsStore, dir: BorrowedFd<'a>, object: &'a str) -> Self {
+        Self { store, dir, object, name: String::new() }
+    }
+
+    /// Creates a file in `dir` that will become `object`, with a name or where possible without. Returns `None` if the directory
+    /// was deleted.
     pub(crate) fn create(
         store: &'a FsStore,
         dir: BorrowedFd<'a>,
         object: &'a str,
+        is_named: bool,
     ) -> StoreResult<Option<(Self, File)>> {
-        let mut temporary = Self { store, dir, object, name: String::new() };
-        if store.writing.durability != Durability::Durable && !store.writing.shared.is_to_be_named() {
-            match open_unnamed(dir) {
+        let mut temporary = Self::unnamed(store, dir, object);
+        if !is_named {
+            match open_unnamed(dir, "") {
                 Ok(file) => return Ok(Some((temporary, file.into()))),
                 Err(e) if is_refusal(e) => store.writing.shared.name_next(ALL),
                 // Creating a named file fails as well, and reports the error.
@@ -108,19 +105,8 @@ impl<'a> Temporary<'a> {
     }
 
     /// Makes the file the object without the lock of the object, if there is no object yet.
-    ///
-    /// This is safe beside writers that hold the lock. The link is exclusive, so it changes nothing that they have found.
-    /// Only one that has found no object, and then renames its own file to the name, would replace an object that it has
-    /// not seen. (TensorStore does; our writers create by a link.) Such a writer has the lock while we look for it, or has
-    /// replaced the file by then.
     pub(crate) fn appear(&self, file: &File) -> Appeared {
-        let is_alone = self.store.writing.single_writer;
-        match () {
-            () if !self.name.is_empty() || (!is_alone && self.is_locked()) => Appeared::No,
-            () if self.link(file).is_err() => Appeared::No,
-            () if is_alone || self.is_undisturbed(file) => Appeared::Yes,
-            () => Appeared::Disturbed,
-        }
+        if self.name.is_empty() { self.store.appear(file, self.dir, self.object) } else { Appeared::No }
     }
 
     /// Replaces the object by a file without a name, under the lock of the object: the file itself becomes the lock file, and
@@ -154,18 +140,6 @@ impl<'a> Temporary<'a> {
     /// Whether the file will replace another one.
     pub(crate) fn replaces(&self) -> bool {
         replaced(self.dir, self.object).is_some()
-    }
-
-    /// Whether no holder of the lock can have found no object before the file was linked.
-    fn is_undisturbed(&self, file: &File) -> bool {
-        // In this order: a holder that is gone by now has replaced the file before.
-        !self.is_locked() && rustix::fs::fstat(file).is_ok_and(|stat| stat.st_nlink > 0)
-    }
-
-    /// Whether the lock file of the object may exist.
-    fn is_locked(&self) -> bool {
-        let name = [self.object, LOCK].concat();
-        !matches!(rustix::fs::statat(self.dir, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
     }
 
     /// Makes the file the object.
@@ -312,27 +286,6 @@ fn keep(file: impl AsFd, old: &Stat) -> Result<()> {
     rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))
 }
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn open_unnamed(dir: BorrowedFd<'_>) -> Result<OwnedFd> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    rustix::fs::openat(dir, c".", flags, Mode::from_raw_mode(0o666))
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn link_unnamed(file: &File, dir: BorrowedFd<'_>, name: &str) -> Result<()> {
-    rustix::fs::linkat(file, c"", dir, name, AtFlags::EMPTY_PATH)
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn open_unnamed(_: BorrowedFd<'_>) -> Result<OwnedFd> {
-    Err(Errno::NOTSUP)
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn link_unnamed(_: &File, _: BorrowedFd<'_>, _: &str) -> Result<()> {
-    Err(Errno::NOTSUP)
-}
-
 /// Whether unnamed files, or links to them, are refused for good. (`EPERM` is no refusal: ext4 returns it in a deleted
 /// directory.)
 fn is_refusal(e: Errno) -> bool {
@@ -388,38 +341,12 @@ mod tests {
     }
 
     #[test]
-    fn a_new_object_appears_without_the_lock_unless_a_holder_may_not_have_seen_it() {
-        let dir = TempDir::new().unwrap();
-        let store = FsStore::open(dir.path()).unwrap();
-        let root = store.root.directory("").unwrap();
-        let [object, lock] = ["a", "a.__lock"].map(|name| dir.path().join(name));
-        let make = || Temporary::create(&store, root.as_fd(), "a").unwrap().unwrap();
-        let (temporary, file) = make();
-        if !temporary.name.is_empty() {
-            return; // Unnamed files are refused here.
-        }
-        std::fs::write(&lock, "").unwrap();
-        assert!(matches!(temporary.appear(&file), Appeared::No));
-        assert!(!object.exists(), "a holder has the lock");
-        std::fs::remove_file(&lock).unwrap();
-        assert!(matches!(temporary.appear(&file), Appeared::Yes));
-        assert!(temporary.is_undisturbed(&file));
-        let (another, other) = make();
-        assert!(matches!(another.appear(&other), Appeared::No), "there is an object");
-
-        std::fs::write(&lock, "theirs").unwrap();
-        assert!(!temporary.is_undisturbed(&file), "a holder came, perhaps before the link");
-        std::fs::rename(&lock, &object).unwrap();
-        assert!(!temporary.is_undisturbed(&file), "a holder came and went");
-    }
-
-    #[test]
     fn an_object_is_replaced_by_a_file_that_is_its_lock_meanwhile() {
         let dir = TempDir::new().unwrap();
         let store = FsStore::open(dir.path()).unwrap();
         let root = store.root.directory("").unwrap();
         let [object, lock] = ["a", "a.__lock"].map(|name| dir.path().join(name));
-        let make = || Temporary::create(&store, root.as_fd(), "a").unwrap().unwrap();
+        let make = || Temporary::create(&store, root.as_fd(), "a", false).unwrap().unwrap();
         let (temporary, file) = make();
         if !temporary.name.is_empty() {
             return; // Unnamed files are refused here.
@@ -441,7 +368,7 @@ mod tests {
 
         std::fs::remove_file(&object).unwrap();
         let alone = store.clone().with_single_writer();
-        let (temporary, file) = Temporary::create(&alone, root.as_fd(), "a").unwrap().unwrap();
+        let (temporary, file) = Temporary::create(&alone, root.as_fd(), "a", false).unwrap().unwrap();
         std::fs::write(&object, "old").unwrap();
         assert!(matches!(temporary.supplant(&file), Supplanted::No), "its threads have turns");
         assert_eq!(read_dir(dir.path()).unwrap().count(), 1);
@@ -462,7 +389,7 @@ mod tests {
             return; // Unnamed files are refused here.
         };
         for (dir, is_refused) in [(&deleted, false), (&root, true)] {
-            let _ = Temporary::create(&store, dir.as_fd(), "a").unwrap();
+            let _ = Temporary::create(&store, dir.as_fd(), "a", false).unwrap();
             let mut temporary =
                 Temporary { store: &store, dir: dir.as_fd(), object: "a", name: String::new() };
             assert!(matches!(temporary.publish(&file, false).unwrap(), Published::Gone));

@@ -1,14 +1,10 @@
 //! Writing: a temporary file in the directory of the object takes the place of the object under its lock, once it is whole.
 //!
-//! A `put` of a new `a/b` makes these system calls: open the directory (created if it is missing), create a file without a
-//! name in it, write; look for the [lock](crate::lock) of the object, link, look again, and inspect the file; close. To replace
-//! `a/b` without a condition: lock the file, link it as the lock file of the object, rename it to the object. With a
-//! condition, or if somebody holds the lock: take the lock, check the condition, link, release the lock; then the file of a
-//! replacement is `a/b_<16 hex>.__lock`, locked and renamed. TensorStore hides files with such names, and so do
-//! we. [`temporary`](crate::temporary) decides between these ways.
-//!
-//! No directory is kept open for the next put. Checking that it still is where its path leads costs nearly as much as
-//! opening it: after a directory is moved, a put into the open directory would go to the new place.
+//! A `put` of a new `a/b` without a condition makes six system calls, and [appears](crate::appear). All others open the
+//! directory first. To replace `a/b` without a condition: create a file without a name, write, lock the file, link it as the
+//! [lock file](crate::lock) of the object, rename it to the object. With a condition, or if somebody holds the lock: take the
+//! lock, check the condition, link, release the lock; then the file of a replacement is `a/b_<16 hex>.__lock`, locked and
+//! renamed. TensorStore hides files with such names, and so do we. [`temporary`](crate::temporary) decides between these ways.
 
 use std::fs::File;
 use std::io::{IoSlice, Seek, Write};
@@ -23,12 +19,13 @@ use zarr_traits::{
     store::{Copied, CopyFrom, Outcome, Put, PutMode},
 };
 
+use crate::appear::Appeared;
 use crate::directory::{ATTEMPTS, uncertain};
 use crate::files::Opened;
 use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::store::FsStore;
-use crate::temporary::{Appeared, Published, Supplanted, Temporary};
+use crate::temporary::{Published, Supplanted, Temporary};
 
 /// The largest number of parts that one system call writes.
 const VECTOR: usize = 64;
@@ -110,6 +107,24 @@ impl FsStore {
             if !self.allows(put)? {
                 return Ok(Outcome::Conflict);
             }
+            let is_named =
+                self.writing.durability == Durability::Durable || self.writing.shared.is_to_be_named();
+            let may_appear = matches!(mode, PutMode::Replace) && !is_named && !*appeared;
+            // A file cannot be linked to a path that is confined.
+            let by_path = may_appear && !self.root.is_confined() && !self.writing.shared.expects_object();
+            let unnamed = if by_path { self.create_unnamed(key)? } else { None };
+            if let Some(file) = &unnamed {
+                write(file)?;
+                match self.appear(file, self.root.fd().as_fd(), key.as_str()) {
+                    Appeared::Yes => return Ok(Outcome::Done(None)),
+                    Appeared::No => {}
+                    Appeared::Disturbed => {
+                        // Under the lock it is put again, as if it came later.
+                        *appeared = true;
+                        continue;
+                    }
+                }
+            }
             let parent = self.parent(key)?;
             let lock = || self.lock(parent.as_fd(), key.as_str(), key.name().as_bytes(), unlocked);
             // While the disk writes, others would be faster again and again. So they wait.
@@ -123,10 +138,15 @@ impl FsStore {
                 }
                 _ => None,
             };
-            let Some((mut temporary, file)) = Temporary::create(self, parent.as_fd(), key.name())? else {
-                continue;
+            let (mut temporary, file) = match unnamed {
+                Some(file) => (Temporary::unnamed(self, parent.as_fd(), key.name()), file),
+                None => {
+                    let created = Temporary::create(self, parent.as_fd(), key.name(), is_named)?;
+                    let Some((temporary, file)) = created else { continue };
+                    write(&file)?;
+                    (temporary, file)
+                }
             };
-            write(&file)?;
             let to_disk = || rustix::fs::fdatasync(&file).map_err(|e| failed(e, "cannot write to the disk"));
             let is_on_disk =
                 self.writing.durability == Durability::Durable || (keeps_old && temporary.replaces());
@@ -134,27 +154,20 @@ impl FsStore {
                 to_disk()?;
             }
             let supplants = matches!(mode, PutMode::Replace) && (is_on_disk || !keeps_old);
-            let supplanted = || if supplants { temporary.supplant(&file) } else { Supplanted::No };
-            let mut outcome = Supplanted::No;
-            if self.writing.shared.expects_object() {
-                outcome = supplanted();
+            match if supplants { temporary.supplant(&file) } else { Supplanted::No } {
+                Supplanted::Yes => return Ok(Outcome::Done(None)),
+                Supplanted::Gone => continue,
+                Supplanted::No => {}
             }
-            if matches!(mode, PutMode::Replace) && !*appeared && matches!(outcome, Supplanted::No) {
+            if may_appear && !by_path {
                 match temporary.appear(&file) {
                     Appeared::Yes => return Ok(Outcome::Done(None)),
                     Appeared::No => {}
                     Appeared::Disturbed => {
-                        // Under the lock it is put again, as if it came later.
                         *appeared = true;
                         continue;
                     }
                 }
-                outcome = supplanted();
-            }
-            match outcome {
-                Supplanted::Yes => return Ok(Outcome::Done(None)),
-                Supplanted::Gone => continue,
-                Supplanted::No => {}
             }
             // Only callers of conditional puts receive the version, and may keep it.
             let written = match mode {

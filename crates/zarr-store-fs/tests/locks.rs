@@ -193,6 +193,24 @@ fn beside_a_writer_that_found_no_object(rounds: u32) {
 }
 
 #[test]
+fn a_new_object_whose_lock_is_held_is_visible_and_the_end_of_the_wait_is_uncertain() {
+    let at = Fixture::new();
+    let held = at.locked("a/k.__lock");
+    let e = put(&at.store, "a/k", "new").unwrap_err();
+    // Where files without a name are refused, the object is not visible before the writer has the lock.
+    let (kind, names): (_, &[&str]) = match at.names("a").contains("k") {
+        true => (StoreErrorKind::Uncertain, &["k", "k.__lock"]),
+        false => (StoreErrorKind::Io, &["k.__lock"]),
+    };
+    assert_eq!(e.kind(), kind, "{e:#}");
+    assert!(format!("{e:#}").contains("a/k.__lock"), "{e:#}");
+    assert_eq!(at.names("a"), names.iter().map(|name| (*name).to_owned()).collect());
+    drop(held);
+    let _ = put(&at.store, "a/k", "newer").unwrap();
+    assert_eq!((at.read("a/k"), at.names("a")), ("newer".to_owned(), set(["k"])));
+}
+
+#[test]
 fn a_missing_object_is_deleted_without_a_lock() {
     let at = Fixture::new();
     let _held = at.locked("a/k.__lock");
