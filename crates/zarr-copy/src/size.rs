@@ -49,22 +49,26 @@ impl FromStr for Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-        if self.0 < 1024 {
-            return write!(f, "{} bytes", self.0);
+        const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        match self.0 {
+            1 => return f.write_str("1 byte"),
+            ..1024 => return write!(f, "{} bytes", self.0),
+            // Below, the products do not overflow.
+            _ if self.0 >= 1024 << 60 => return f.write_str("1024 EiB or more"),
+            _ => {}
         }
-        let (mut scaled, mut unit, mut hundredths) = (self.0, 0, 0);
-        while scaled >= 1024 && unit + 1 < UNITS.len() {
-            hundredths = scaled % 1024 * 100 / 1024;
-            scaled /= 1024;
-            unit += 1;
+        let mut unit = 1024;
+        for name in UNITS {
+            // Three digits, rounded; what is rounded up to 1024 has the next unit.
+            let rounded = |tenth: u128| (self.0 * tenth + unit / 2) / unit;
+            match [rounded(100), rounded(10), rounded(1)] {
+                [n @ ..1000, ..] => return write!(f, "{}.{:02} {name}", n / 100, n % 100),
+                [_, n @ ..1000, _] => return write!(f, "{}.{} {name}", n / 10, n % 10),
+                [_, _, n] if n < 1024 || name == "EiB" => return write!(f, "{n} {name}"),
+                _ => unit *= 1024,
+            }
         }
-        match scaled {
-            0..10 => write!(f, "{scaled}.{hundredths:02} {}", UNITS[unit]),
-            10..100 => write!(f, "{scaled}.{} {}", hundredths / 10, UNITS[unit]),
-            1024.. => write!(f, "1024 {} or more", UNITS[unit]),
-            _ => write!(f, "{scaled} {}", UNITS[unit]),
-        }
+        Ok(())
     }
 }
 
@@ -94,9 +98,22 @@ mod tests {
 
     #[test]
     fn few_digits_are_shown() {
-        for (bytes, shown) in
-            [(0, "0 bytes"), (1536, "1.50 KiB"), (31 << 20, "31.0 MiB"), (200 << 30, "200 GiB")]
-        {
+        for (bytes, shown) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1023, "1023 bytes"),
+            (1536, "1.50 KiB"),
+            (29_041, "28.4 KiB"),
+            (10_234, "9.99 KiB"),
+            (10_235, "10.0 KiB"),
+            (102_348, "99.9 KiB"),
+            (102_349, "100 KiB"),
+            ((1 << 20) - 513, "1023 KiB"),
+            ((1 << 20) - 512, "1.00 MiB"),
+            (31 << 20, "31.0 MiB"),
+            (200 << 30, "200 GiB"),
+            ((1024 << 60) - 1, "1024 EiB"),
+        ] {
             assert_eq!(Size(bytes).to_string(), shown);
         }
         assert_eq!(Size(u128::MAX).to_string(), "1024 EiB or more");

@@ -33,7 +33,7 @@ a/c/0/2   stray    7 bytes, a chunk outside of the array
 a/c/10/0  [10, 0]  1.46 KiB
 a/c/2/1   [2, 1]   2 bytes
 a/notes\\n  stray    0 bytes, not the key of a chunk
-2 of 22 chunks stored, 1.46 KiB; 3 stray
+2 of 22 chunks stored, 1.47 KiB; 3 stray
 ";
     assert_eq!(table(&folder, "h.zarr/a"), wanted);
     let wanted = [

@@ -475,7 +475,7 @@ fn impossible_chunks_are_refused_before_anything_is_written() {
     let codecs = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
     folder.node("h.zarr/a", &array(&[2000; 3], "float32", &[100; 3], &json!(0), &codecs));
     let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "1000,1000,1000"]).exits(11);
-    done.says(&["copy of array \"/a\": chunks of 3.72 GiB exceed the limit of 1.00 GiB per chunk"]);
+    done.says(&["copy of array \"/a\": chunks of 3.73 GiB exceed the limit of 1.00 GiB per chunk"]);
     assert_eq!(done.err.matches("array").count(), 1, "{}", done.err);
     copy(&folder, "h.zarr/a", "i.zarr", &["--chunks", "1000,1000,1000"]).fails(11, &["1.00 GiB per chunk"]);
     // The shape fits no array of the hierarchy.

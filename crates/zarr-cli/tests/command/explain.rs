@@ -72,13 +72,13 @@ fn json_has_the_cost_of_a_read() {
 fn text_has_the_cost_of_a_read_and_a_hint() {
     let folder = arrays();
     let wanted = "\
-result       scalar, 1 bytes
+result       scalar, 1 byte
 chunks       1 touched, 1 of them stored
 requests     1
 ranges       1
 fetched      64.0 KiB, 64.0 KiB of it useful (100 %)
 peak memory  about 128 KiB
-hint: the selection touches 1 chunk of 64.0 KiB for 1 bytes of result; smaller chunks would help
+hint: the selection touches 1 chunk of 64.0 KiB for 1 byte of result; smaller chunks would help
 ";
     assert_eq!(text(&folder, "whole", "0,0"), wanted);
     let wanted = "\
@@ -87,8 +87,8 @@ shards        1 touched, 1 of them stored
 inner chunks  2 touched
 requests      2
 ranges        3 wanted, 2 after merging those close together
-fetched       8.26 KiB, 8.00 KiB of it useful (96 %)
-peak memory   about 12.3 KiB
+fetched       8.26 KiB, 8.01 KiB of it useful (96 %)
+peak memory   about 12.4 KiB
 ";
     assert_eq!(text(&folder, "shards", "0:10,60:70"), wanted);
     let wanted = "\

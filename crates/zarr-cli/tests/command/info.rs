@@ -37,7 +37,7 @@ fn a_page_names_everything_that_matters() {
     let page = info(&folder, "a.zarr");
     for line in [
         "shape       24 × 721 × 1440 int32, dimensions time, -, \"\"",
-        "chunks      12 × 361 × 720 (2 × 2 × 2 of them), 0 of 8 stored, 0 bytes of 95.0 MiB",
+        "chunks      12 × 361 × 720 (2 × 2 × 2 of them), 0 of 8 stored, 0 bytes of 95.1 MiB",
         "codecs      bytes(endian=big) > zstd(level=5, checksum=false)",
         "fill value  7",
         "attributes  units: K",

@@ -172,7 +172,7 @@ fn shapes_that_do_not_fit_are_refused_with_a_hint() {
             "h.zarr",
             &["--shards", "1000,1000,1000"],
             11,
-            "shards of 3.72 GiB exceed the limit of 1.00 GiB per shard",
+            "shards of 3.73 GiB exceed the limit of 1.00 GiB per shard",
         ),
     ] {
         copy(&folder, source, "no.zarr", options).exits(code).says(&[message]);
