@@ -33,12 +33,11 @@ pub(crate) fn with_info(args: &[OsString], e: &ClapError) -> Option<Vec<OsString
 }
 
 /// Options of other tools: the verb, the option, and what does the same here.
-const OPTIONS: [(&str, &str, &str); 12] = [
+const OPTIONS: [(&str, &str, &str); 11] = [
     ("create", "--like", "`zarr info --json` shows the metadata of a node, `zarr copy` copies it"),
     ("stats", "--axis", "--by DIMENSION has a row for each label, --mean DIMENSIONS -o NEW writes means"),
     ("write", "--append", "`zarr append` makes arrays longer"),
-    ("tree", "-d", "-L N shows N levels"),
-    ("tree", "--level", "-L N shows N levels"),
+    ("tree", "--level", "-d N shows N levels"),
     ("ls", "-a", "all children are listed, and -R lists those below them"),
     ("ls", "-h", "sizes are always for people"),
     ("du", "-s", "-d 0 shows the sum only"),

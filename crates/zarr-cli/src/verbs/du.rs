@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     more: More,
     /// Show only so many levels below the node. Deeper nodes count all the same.
-    #[arg(short, long, value_name = "LEVELS", default_value_t = usize::MAX, hide_default_value = true)]
+    #[arg(short, long, visible_short_alias = 'L', value_name = "LEVELS", default_value_t = usize::MAX, hide_default_value = true)]
     depth: usize,
     /// The order of the rows.
     #[arg(long, value_enum, default_value_t = Order::Path)]

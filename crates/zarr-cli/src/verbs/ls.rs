@@ -1,5 +1,6 @@
 //! `zarr ls`: lists the children of a group.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::args::stores::{Stores, shown};
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     /// List all nodes below the group, parents before children.
     #[arg(short = 'R', long)]
     recursive: bool,
+    /// List so many levels below the group; 1 lists the children only.
+    #[arg(short, long, visible_short_alias = 'L', value_name = "LEVELS")]
+    depth: Option<NonZeroUsize>,
     /// Print one JSON object for each node, one a line.
     #[arg(long, conflicts_with = "long")]
     json: bool,
@@ -41,8 +45,17 @@ const EXAMPLES: &str = "\
 Examples:
   zarr ls weather.zarr
   zarr ls -l weather.zarr
+  zarr ls -d 2 weather.zarr
   zarr ls s3://bucket
   zarr ls -R --json weather.zarr | jq -r 'select(.node_type == \"array\").path'";
+
+impl Args {
+    /// Returns the number of levels to list, at least 1.
+    fn levels(&self) -> usize {
+        let usual = if self.recursive { usize::MAX } else { 1 };
+        self.depth.map_or(usual, NonZeroUsize::get)
+    }
+}
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     match Target::find(&args.store, stores) {
@@ -57,7 +70,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 
 /// Lists the children of a group, or an array.
 fn nodes(args: &Args, target: &Target) -> Outcome {
-    let levels = if args.recursive { usize::MAX } else { 1 };
+    let levels = args.levels();
     let mut nodes = list_with_note(target, args.source, levels)?;
     let top = nodes.next();
     let is_group = top.as_ref().is_some_and(|node| node.kind == "group");
@@ -68,7 +81,8 @@ fn nodes(args: &Args, target: &Target) -> Outcome {
 
 /// Lists the stores in a folder. A store that cannot be read gets a note.
 fn stores_in(args: &Args, folder: &Folder) -> Outcome {
-    let levels = if args.recursive { usize::MAX } else { 0 };
+    // The stores themselves are the first level.
+    let levels = args.levels() - 1;
     let list = |store| match list_with_note(store, args.source, levels) {
         Ok(nodes) => Some(nodes),
         Err(e) => {

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// The number of levels to show; 1 shows the children only.
-    #[arg(short = 'L', long, value_name = "LEVELS", default_value_t = usize::MAX, hide_default_value = true)]
+    #[arg(short, long, visible_short_alias = 'L', value_name = "LEVELS", default_value_t = usize::MAX, hide_default_value = true)]
     depth: usize,
     /// List the store, and show the stored bytes and objects of each array and group. Metadata documents are not
     /// counted.
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   zarr tree weather.zarr
-  zarr tree -L 1 --sizes weather.zarr
+  zarr tree -d 1 --sizes weather.zarr
   zarr tree --json weather.zarr | jq -r '.nodes[] | select(.unreadable_because).path'";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {

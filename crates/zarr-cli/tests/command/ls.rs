@@ -21,6 +21,11 @@ fn children_are_listed_by_their_paths() {
     );
     assert_eq!(ls(&["-R", "h.zarr"]).ok_with_notes().text(), "a\ng\ng/b\n");
     assert_eq!(ls(&["-R", "h.zarr/g"]).ok().text(), "b\n");
+    for (depth, listed) in [("1", "a\ng\n"), ("2", "a\ng\ng/b\n")] {
+        assert_eq!(ls(&["-d", depth, "h.zarr"]).ok_with_notes().text(), listed);
+        assert_eq!(ls(&["-R", "-d", depth, "h.zarr"]).ok_with_notes().text(), listed);
+    }
+    ls(&["-d", "0", "h.zarr"]).exits(2);
     // An array is listed itself.
     assert_eq!(ls(&["h.zarr/a"]).ok().text(), "h.zarr/a\n");
     assert_eq!(ls(&["-l", "h.zarr/a"]).ok().text(), "array  3  h.zarr/a  int32  4  2  bytes\n");
@@ -67,6 +72,7 @@ fn the_stores_in_a_folder_are_listed() {
         assert_eq!(done.text(), "a.zarr\nb.zarr\nc.zarr\n", "{place}");
         done.says(&["/broken.zarr"]);
         assert_eq!(ls(&["-R"]).ok_with_notes().text(), "a.zarr\nb.zarr\nb.zarr/x\nc.zarr\n", "{place}");
+        assert_eq!(ls(&["-d", "1"]).ok_with_notes().text(), ls(&[]).ok_with_notes().text(), "{place}");
         let rows = ls(&["-l"]).ok_with_notes();
         assert!(
             rows.text().starts_with("array  3  a.zarr  int32  4  2  bytes\ngroup  3  b.zarr"),

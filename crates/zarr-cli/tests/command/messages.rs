@@ -57,7 +57,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("describe w.zarr", 2, "zarr stats STORE/PATH"),
     ("infos w.zarr", 2, "a similar subcommand exists: 'info'"),
     ("sumarize w.zarr", 2, "this does it: zarr stats STORE/PATH"),
-    ("tree -d 1 w.zarr", 2, "`tree` has no option -d: -L N shows N levels"),
+    ("tree --level 1 w.zarr", 2, "`tree` has no option --level: -d N shows N levels"),
     ("du -s w.zarr", 2, "`du` has no option -s: -d 0 shows the sum only"),
     ("ls -a w.zarr", 2, "`ls` has no option -a: all children are listed"),
     ("copy -r w.zarr x.zarr", 2, "everything in a group is copied"),

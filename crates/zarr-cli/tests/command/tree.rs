@@ -32,7 +32,14 @@ h.zarr         group
 6 nodes
 ";
     assert_eq!(tree(&["h.zarr"]), wanted);
-    assert_eq!(tree(&["h.zarr/g", "-L", "1"]), "/g        group\n└── deep  group\n2 nodes\n");
+    assert_eq!(tree(&["h.zarr/g", "-d", "1"]), "/g        group\n└── deep  group\n2 nodes\n");
+    for depth in ["-d", "-L", "--depth"] {
+        let names = ["tree", "ls", "du"].map(|verb| {
+            let done = zarr_in(folder.path(), [verb, "h.zarr", depth, "1"]).ok();
+            (done.text().contains('g'), done.text().contains("deep"))
+        });
+        assert_eq!(names, [(true, false); 3], "{depth}");
+    }
     assert_eq!(tree(&["h.zarr/a"]), "/a  array  int32  4  time\n1 node\n");
 }
 
