@@ -11,6 +11,7 @@ pub(crate) mod from;
 pub(crate) mod inside;
 pub(crate) mod labels;
 pub(crate) mod level;
+pub(crate) mod memory;
 mod named;
 pub(crate) mod place;
 pub(crate) mod scalar;

@@ -28,6 +28,7 @@ use zarr_hierarchy::ChildState;
 use crate::args::access::seconds;
 use crate::args::foreign;
 use crate::args::labels::Chosen;
+use crate::args::memory::memory;
 use crate::args::place::Place;
 use crate::args::stores::{Stores, shown};
 use crate::args::target::{Target, registry};
@@ -137,7 +138,7 @@ pub(crate) struct Args {
     verify: bool,
     /// The memory for elements, chunks and objects: `512MiB`, `2GB`. A chunk or shard that needs more is an error. With
     /// more memory, chunks of the source are read less often. By default 512 MiB, or as much as one of them needs.
-    #[arg(long, value_name = "SIZE", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = memory, hide_short_help = true)]
     max_memory: Option<Size>,
     /// Print what would be copied, and how: reads, writes, memory. Nothing is written.
     #[arg(long)]

@@ -552,8 +552,11 @@ fn a_chunk_that_needs_more_memory_than_allowed_is_refused() {
     let folder = Folder::new();
     folder.base("a.zarr");
     let options = ["--codecs", "gzip", "--max-memory"];
-    copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["20B"]].concat())
+    let plain = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+    folder.node("large.zarr", &array(&[64, 64], "float64", &[64, 64], &json!(0.0), &plain));
+    copy(&folder, "large.zarr", "b.zarr", &[&options[..], &["1kB"]].concat())
         .fails(11, &["one chunk needs", "--max-memory"]);
+    copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["999B"]].concat()).exits(2);
     copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["lots"]].concat()).exits(2);
     copy(&folder, "a.zarr", "b.zarr", &[&options[..], &["1kB"]].concat()).ok();
 }

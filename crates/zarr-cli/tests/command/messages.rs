@@ -107,6 +107,8 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         2,
         "no array has that rank except small coordinates",
     ),
+    ("copy w.zarr x.zarr --max-memory 1", 2, "1 byte is less than any verb needs; with a unit, at least 1kB"),
+    ("pyramid w.zarr x.zarr --max-memory 512", 2, "512 bytes is less than any verb needs"),
     (
         "append w.zarr/t2m --along x w.zarr/t2m",
         2,

@@ -253,10 +253,15 @@ fn options_change_the_levels() {
 fn what_cannot_be_made_is_refused_with_advice() {
     let folder = Folder::new();
     image(&folder);
+    for arguments in
+        ["create c.zarr --group", "create c.zarr/0 --dtype float64 --shape 64,64 --dimension-names y,x"]
+    {
+        zarr_in(folder.path(), arguments.split(' ')).ok();
+    }
     for (arguments, code, parts) in [
         ("a.zarr", 2, &["no further level is needed", "`--levels`"][..]),
         ("a.zarr --levels 1 --factors z=2", 2, &["`--factors`", "there is no dimension \"z\""]),
-        ("a.zarr --levels 1 --max-memory 9", 11, &["9 bytes do not hold one chunk", "`--max-memory`"]),
+        ("c.zarr --levels 1 --max-memory 1kB", 11, &["1000 bytes do not hold one chunk", "`--max-memory`"]),
         ("a.zarr --levels 1 --ome-version 0.4", 2, &["`--ome-version`", "0.4 is not for format 3"]),
         ("a.zarr --levels 1 --metadata ome,none", 2, &["--metadata: none cannot be combined"]),
         ("b.zarr --levels 1", 3, &["b.zarr"]),

@@ -10,6 +10,7 @@ use zarr_copy::pyramid::{
 use zarr_copy::{Codecs, CopyError, Lengths, Shards, Size};
 
 use crate::args::access::seconds;
+use crate::args::memory::memory;
 use crate::args::stores::shown;
 use crate::args::target::{Target, registry};
 use crate::exit::Failure;
@@ -87,7 +88,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) verify: bool,
     /// The memory for elements and chunks: `512MiB`, `2GB`. By default 512 MiB, or as much as one chunk or shard needs.
-    #[arg(long, value_name = "SIZE", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = memory, hide_short_help = true)]
     pub(super) max_memory: Option<Size>,
     /// Print the levels, and what making them costs. Nothing is written.
     #[arg(long)]
