@@ -13,8 +13,9 @@ use crate::args::target::Target;
 use crate::exit::{Exit, Outcome};
 use crate::out::json;
 use crate::out::lengths::only_shape;
+use crate::out::number::grouped;
 use crate::out::stdout::print;
-use crate::out::table::{Table, bytes, dimensions, product};
+use crate::out::table::{Table, bytes, count, dimensions, product};
 use crate::pick::{Pick, selection};
 
 /// Show what reading a part of an array would cost, without reading it.
@@ -77,12 +78,12 @@ fn page(array: &Array, picks: &[Pick], told: &Explanation) -> String {
     let shape: Vec<u64> = picks.iter().filter(|pick| pick.keep).map(|pick| pick.count).collect();
     let size = |n: u64| bytes(n.into());
     let mut table = Table::default();
+    table.row(["reads", &reads(told)]);
     table.row(["result", &format!("{}, {}", dimensions(&shape), size(told.bytes_result))]);
     table.row([what, &format!("{} touched, {} of them stored", told.chunks, told.chunks_stored)]);
     if told.inner_chunks > 0 {
         table.row(["inner chunks", &format!("{} touched", told.inner_chunks)]);
     }
-    table.row(["requests", &told.requests.to_string()]);
     table.row([
         "ranges",
         &match told.ranges_wanted {
@@ -90,18 +91,26 @@ fn page(array: &Array, picks: &[Pick], told: &Explanation) -> String {
             wanted => format!("{wanted} wanted, {} after merging those close together", told.ranges),
         },
     ]);
-    table.row([
-        "fetched",
-        &match (u128::from(told.bytes_useful) * 100).checked_div(told.bytes.into()) {
-            Some(percent) => {
-                format!("{}, {} of it useful ({percent} %)", size(told.bytes), size(told.bytes_useful))
-            }
-            None => "nothing".to_owned(),
-        },
-    ]);
+    if told.bytes_useful != told.bytes {
+        let percent = (u128::from(told.bytes_useful) * 100).checked_div(told.bytes.into()).unwrap_or(0);
+        let useful = size(told.bytes_useful);
+        table.row(["of them", &format!("{useful} in chunks, {percent} %: the others are indexes and gaps")]);
+    }
     table.row(["peak memory", &format!("about {}", size(told.peak_memory))]);
     let hint = inner.and_then(|inner| hint(array, picks, told, &inner)).unwrap_or_default();
     table.to_text("") + &hint
+}
+
+/// Returns what is read for the result: `706 KiB in 1 request for 2 bytes (361,000 ×)`.
+fn reads(told: &Explanation) -> String {
+    let (fetched, result) = (bytes(told.bytes.into()), bytes(told.bytes_result.into()));
+    let text = format!("{fetched} in {} for {result}", count(told.requests, "request"));
+    match told.bytes as f64 / told.bytes_result.max(1) as f64 {
+        // Compressed elements take fewer bytes than the result.
+        times if times < 1.5 => text,
+        times if times < 10.0 => format!("{text} ({times:.1} ×)"),
+        _ => format!("{text} ({} ×)", grouped(told.bytes / told.bytes_result.max(1))),
+    }
 }
 
 /// Smaller chunks get no hint: a store is not faster for smaller reads.
@@ -117,7 +126,7 @@ fn hint(array: &Array, picks: &[Pick], told: &Explanation, inner: &[Vec<u64>]) -
     if !picks.iter().all(Pick::is_dense) || fetched / WASTE <= told.bytes_result {
         return None;
     }
-    let (count, shape, what) = match inner {
+    let (touched, shape, what) = match inner {
         [] => (told.chunks, only_shape(array.chunk_grid(), array.shape())?, "chunk"),
         [shape] if told.inner_chunks > 0 => (told.inner_chunks, shape.clone(), "inner chunk"),
         [_] => (told.chunks, only_shape(array.chunk_grid(), array.shape())?, "shard"),
@@ -128,8 +137,9 @@ fn hint(array: &Array, picks: &[Pick], told: &Explanation, inner: &[Vec<u64>]) -
         return None;
     }
     let (chunk, result) = (bytes(chunk), bytes(told.bytes_result.into()));
-    let end = if count == 1 { "" } else { "s" };
+    let touched = count(touched, what);
     Some(format!(
-        "hint: the selection touches {count} {what}{end} of {chunk} for {result} of result; smaller {what}s would help\n"
+        "hint: the selection touches {touched} of {chunk}, uncompressed, for {result} of result; smaller {what}s would \
+         help\n"
     ))
 }

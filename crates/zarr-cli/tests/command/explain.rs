@@ -72,31 +72,29 @@ fn json_has_the_cost_of_a_read() {
 fn text_has_the_cost_of_a_read_and_a_hint() {
     let folder = arrays();
     let wanted = "\
+reads        64.0 KiB in 1 request for 1 byte (65,540 ×)
 result       scalar, 1 byte
 chunks       1 touched, 1 of them stored
-requests     1
 ranges       1
-fetched      64.0 KiB, 64.0 KiB of it useful (100 %)
 peak memory  about 128 KiB
-hint: the selection touches 1 chunk of 64.0 KiB for 1 byte of result; smaller chunks would help
+hint: the selection touches 1 chunk of 64.0 KiB, uncompressed, for 1 byte of result; smaller chunks would help
 ";
     assert_eq!(text(&folder, "whole", "0,0"), wanted);
     let wanted = "\
+reads         8.26 KiB in 2 requests for 100 bytes (84 ×)
 result        10 × 10, 100 bytes
 shards        1 touched, 1 of them stored
 inner chunks  2 touched
-requests      2
 ranges        3 wanted, 2 after merging those close together
-fetched       8.26 KiB, 8.01 KiB of it useful (96 %)
+of them       8.01 KiB in chunks, 96 %: the others are indexes and gaps
 peak memory   about 12.4 KiB
 ";
     assert_eq!(text(&folder, "shards", "0:10,60:70"), wanted);
     let wanted = "\
+reads        0 bytes in 0 requests for 0 bytes
 result       0 × 256, 0 bytes
 chunks       0 touched, 0 of them stored
-requests     0
 ranges       0
-fetched      nothing
 peak memory  about 0 bytes
 ";
     assert_eq!(text(&folder, "holes", "5:5"), wanted);
@@ -116,10 +114,16 @@ fn there_is_a_hint_only_where_another_shape_is_sure_to_help() {
         (
             "large",
             "3:5,3",
-            Some("touches 1 inner chunk of 64.0 KiB for 2 bytes of result; smaller inner chunks"),
+            Some(
+                "touches 1 inner chunk of 64.0 KiB, uncompressed, for 2 bytes of result; smaller inner chunks",
+            ),
         ),
         // Without compression only the selected rows are read.
-        ("plain", ":,0", Some("touches 1 chunk of 64.0 KiB for 256 bytes of result; smaller chunks")),
+        (
+            "plain",
+            ":,0",
+            Some("touches 1 chunk of 64.0 KiB, uncompressed, for 256 bytes of result; smaller chunks"),
+        ),
         // No hint: most of the chunk is used, only a part is read, chunks are small, or no chunk is stored.
         ("whole", "0:64", None),
         ("plain", "0,0", None),
