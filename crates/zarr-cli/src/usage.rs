@@ -53,6 +53,10 @@ impl Usage {
 
 /// Lists the objects below the target once and returns the usage of each node.
 pub(crate) fn measure(target: &Target, nodes: &[&Listed]) -> Result<Vec<Usage>, Failure> {
+    if !target.lists() {
+        let message = "the store cannot list its objects, so the stored bytes are not known";
+        return Err(target.fail(Failure::unsupported(message)));
+    }
     let progress = Progress::objects();
     let owners: Vec<Owner<'_>> = nodes.iter().map(|node| Owner::of(node)).collect();
     list(&target.storage, &target.prefix()?, &owners, &progress).map_err(|e| target.fail(e))

@@ -7,7 +7,7 @@ use zarr_array::meta::{Code, NodeMeta};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{ChildState, HierarchyError};
 
-use crate::args::target::Target;
+use crate::args::target::{Children, Target};
 use crate::exit::{Failure, say};
 use crate::visit::{Source, Visit};
 
@@ -32,20 +32,19 @@ pub(crate) fn walk_known(
     levels: usize,
 ) -> Result<(impl Iterator<Item = Visit>, Option<Group>), Failure> {
     let Visit { prefix, notes, found } = target.look()?;
-    let source = if source.is_documents() && !target.lists() {
-        say(
-            "note: the store cannot list its objects, so the nodes are taken from consolidated metadata, and nodes that \
-             it does not name are not looked for",
-        );
-        Source::default()
-    } else {
-        source
-    };
+    let is_unlisted = source.is_documents() && !target.lists();
+    let source = if is_unlisted { Source::default() } else { source };
     let (found, group) = match found {
         ChildState::Node(NodeMeta::Group(meta)) => {
             // Consolidated metadata may be long, and are read once more.
             drop(meta);
-            let group = target.group(source)?;
+            let (group, origin) = target.find_group(source)?.ok_or_else(|| target.unlisted(source))?;
+            if is_unlisted && origin == Children::Consolidated {
+                target.note(
+                    "the store cannot list its objects, so the nodes are taken from consolidated metadata, and nodes that \
+                     it does not name are not looked for",
+                );
+            }
             (ChildState::Node(group.metadata().clone().into()), Some(group))
         }
         found => (found, None),

@@ -144,7 +144,7 @@ impl Target {
     }
 
     /// The error for a group whose children cannot be listed.
-    fn unlisted(&self, source: Source) -> Failure {
+    pub(crate) fn unlisted(&self, source: Source) -> Failure {
         let instead = match source.is_documents() {
             true => "; consolidated metadata is ignored here",
             false => {
@@ -268,6 +268,18 @@ impl Target {
         Ok(Some((group, Children::Listed)))
     }
 
+    /// Prints a note about where the children of groups come from.
+    pub(crate) fn note(&self, message: &str) {
+        if !self.is_quiet {
+            say(&format!("note: {message}"));
+        }
+    }
+
+    /// Whether no note says where the children of groups come from.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
     /// Returns the same node without notes about where the children of groups come from: for pages, which show what is known.
     #[cfg(feature = "page")]
     pub(crate) fn quiet(self) -> Self {
@@ -289,12 +301,10 @@ impl Target {
         let prefix = self.prefix()?;
         let found = named::with_named(&self.storage, &prefix, self.format).map_err(|e| self.fail(e))?;
         let Some(storage) = found else { return Ok(None) };
-        if !self.is_quiet {
-            NOTED.call_once(|| {
-                say("note: the store cannot list its objects, so the nodes are those that its documents name")
-            });
-        }
-        Ok(Some(Self { storage, documents: None, ..self.clone() }))
+        NOTED.call_once(|| {
+            self.note("the store cannot list its objects, so the nodes are those that its documents name");
+        });
+        Ok(Some(Self { storage, documents: None, is_quiet: true, ..self.clone() }))
     }
 
     fn group_with(&self, use_consolidated: UseConsolidated) -> HierarchyResult<Group> {

@@ -217,7 +217,9 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         None => copy,
     };
     let plan = block_on(copy.plan()).map_err(|e| all(&e, &source))?;
-    plan.notes().for_each(|note| say(&format!("note: {}", options(&note))));
+    // The command has said where the nodes come from, if documents name them.
+    let is_said = |note: &String| source.is_quiet() && note.starts_with("the store cannot list its objects");
+    plan.notes().filter(|note| !is_said(note)).for_each(|note| say(&format!("note: {}", options(&note))));
     if args.dry_run {
         let planned = if args.json { report::plan_json(&plan) } else { report::plan(&plan) };
         print(&planned)?;

@@ -6,17 +6,21 @@ mod estimate;
 use std::path::PathBuf;
 
 use zarr_array::meta::json::Object;
+use zarr_array::meta::multiscale::MultiscaleDocument;
+use zarr_hierarchy::blocking::Group;
+use zarr_xarray::XarrayErrorKind;
+use zarr_xarray::blocking::Dataset;
 
 use crate::args::several::More;
 use crate::args::stores::Stores;
-use crate::args::target::Target;
-use crate::exit::{Exit, Failure, Outcome, line};
+use crate::args::target::{Children, Target};
+use crate::exit::{Exit, Failure, Outcome, line, say};
 use crate::listed::{Listed, list};
 use crate::out::json;
 use crate::out::stdout::print;
 use crate::out::table::count;
 use crate::torn;
-use crate::usage::measure;
+use crate::usage::{Usage, measure};
 use crate::visit::Source;
 use advice::Advice;
 
@@ -56,6 +60,7 @@ Codes:
   uncompressed              large arrays without a compressor
   rare-codecs               codecs that some readers lack
   no-dimension-names        arrays of format 3 without names, which xarray does not open
+  no-dataset                arrays with named dimensions that xarray does not open
   no-consolidated-metadata  a hierarchy whose readers open each node
   stale-consolidated-metadata
   interrupted-append        an append whose writer died while it stored the new lengths
@@ -69,9 +74,16 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 fn one(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let nodes: Vec<Listed> = list(&target, Source::DOCUMENTS, usize::MAX)?.collect();
-    let usage = measure(&target, &nodes.iter().collect::<Vec<_>>())?;
-    let mut all = consolidated(&target, nodes.len())?;
-    let is_ignored = |advice: &Advice| args.ignore.iter().any(|code| code.eq_ignore_ascii_case(advice.code));
+    let usage = if target.lists() {
+        measure(&target, &nodes.iter().collect::<Vec<_>>())?
+    } else {
+        say("note: the sizes of objects are not known, so the advice is about documents only");
+        vec![Usage::default(); nodes.len()]
+    };
+    let (mut all, is_anndata) = of_group(&target, nodes.len())?;
+    let is_given = |advice: &Advice| args.ignore.iter().any(|code| code.eq_ignore_ascii_case(advice.code));
+    // AnnData is not for xarray.
+    let is_ignored = |advice: &Advice| is_given(advice) || is_anndata && advice.code == "no-dimension-names";
     all.retain(|advice| !is_ignored(advice));
     let mut left = estimate::MOST;
     for (node, usage) in nodes.iter().zip(&usage) {
@@ -96,15 +108,40 @@ fn one(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// Returns advice about the consolidated metadata of the root.
-fn consolidated(target: &Target, nodes: usize) -> Result<Vec<Advice>, Failure> {
-    let group = match target.group(Source::default()) {
-        Ok(group) => group,
+/// Returns advice about the group: whether it opens as a dataset, and its consolidated metadata. Also returns whether AnnData
+/// has written it.
+fn of_group(target: &Target, nodes: usize) -> Result<(Vec<Advice>, bool), Failure> {
+    let (group, origin) = match target.find_group(Source::default()) {
+        Ok(Some(found)) => found,
         // An array has no nodes below it.
-        Err(_) if nodes == 1 => return Ok(Vec::new()),
+        Ok(None) | Err(_) if nodes == 1 => return Ok((Vec::new(), false)),
+        Ok(None) => return Err(target.unlisted(Source::default())),
         Err(e) => return Err(e),
     };
-    if let Some(append) = torn::find(&group).map_err(|e| target.fail(e))? {
+    let mut all: Vec<Advice> = unopened(target, &group).into_iter().collect();
+    // What a store without a listing has in its documents is all that readers see.
+    if origin == Children::Listed || target.lists() {
+        all.extend(consolidated(target, &group, nodes)?);
+    }
+    Ok((all, group.attributes().contains("encoding-type")))
+}
+
+/// Returns advice about a group of named dimensions that is not a dataset.
+fn unopened(target: &Target, group: &Group) -> Option<Advice> {
+    // The levels of an image have the names of dimensions, but not the lengths.
+    let is_image = !matches!(MultiscaleDocument::read(&group.attributes(), group.format()), Ok(None));
+    let reason = if is_image { None } else { Dataset::open(group.clone()).err() }?;
+    (reason.kind() == XarrayErrorKind::Invalid).then(|| Advice {
+        code: "no-dataset",
+        path: target.path.clone(),
+        message: format!("xarray does not open the group: {reason:#}; the command names all errors"),
+        verb: Some("validate STORE".to_owned()),
+    })
+}
+
+/// Returns advice about the consolidated metadata of the root.
+fn consolidated(target: &Target, group: &Group, nodes: usize) -> Result<Vec<Advice>, Failure> {
+    if let Some(append) = torn::find(group).map_err(|e| target.fail(e))? {
         return Ok(vec![Advice {
             code: "interrupted-append",
             path: target.path.clone(),

@@ -18,7 +18,7 @@ fn hierarchy(folder: &Folder) {
     for chunk in 0..1001 {
         folder.write(&format!("d.zarr/small/c/{chunk}/0"), [7; 2]);
     }
-    folder.node("d.zarr/large", &named(array(&[1 << 30], "uint8", &[1 << 29], &json!(0), &plain()), &["x"]));
+    folder.node("d.zarr/large", &named(array(&[1 << 30], "uint8", &[1 << 29], &json!(0), &plain()), &["z"]));
     folder.node("d.zarr/time", &named(array(&[4], "uint8", &[2], &json!(0), &plain()), &["time"]));
     folder.write("d.zarr/time/c/0", [0; 2]);
     folder.write("d.zarr/time/c/1", [0; 2]);
@@ -125,6 +125,35 @@ fn consolidated_metadata_is_compared_and_codes_are_ignored() {
     assert_eq!(zarr_in(folder.path(), ["doctor", "old.zarr"]).ok().text(), "1 node, no advice\n");
     folder.group("c.zarr/new");
     assert!(text(&[]).contains("stale-consolidated-metadata"), "{}", text(&[]));
+}
+
+#[test]
+fn a_group_that_xarray_does_not_open_is_no_healthy_dataset() {
+    let folder = Folder::new();
+    folder.group("d.zarr");
+    for (name, length) in [("a", 4), ("b", 5)] {
+        let node = array(&[length], "uint8", &[5], &json!(0), &plain());
+        folder.node(&format!("d.zarr/{name}"), &with(node, &json!({ "dimension_names": ["x"] })));
+    }
+    let (codes, commands) = advice(&folder, "d.zarr");
+    assert_eq!((&codes[0], &commands[0]), (&"no-dataset".to_owned(), &"zarr validate d.zarr".to_owned()));
+    let text = zarr_in(folder.path(), ["doctor", "d.zarr"]).ok().text().to_owned();
+    assert!(text.contains("xarray does not open the group: dimension \"x\" has length 4 in"), "{text}");
+    // The levels of an image are no dataset.
+    let levels = json!([{ "path": "a" }, { "path": "b" }]);
+    let image = json!({ "ome": { "version": "0.5", "multiscales": [{ "datasets": levels }] } });
+    let group = json!({ "zarr_format": 3, "node_type": "group", "attributes": image });
+    folder.node("d.zarr", &group);
+    assert_eq!(advice(&folder, "d.zarr").0, [""; 0]);
+    // Nor are the tables of AnnData.
+    folder.group("a.zarr/obs");
+    folder.base("a.zarr/obs/n");
+    assert_eq!(advice(&folder, "a.zarr/obs").0, ["no-dimension-names"]);
+    let group =
+        |of: &str| json!({ "zarr_format": 3, "node_type": "group", "attributes": { "encoding-type": of } });
+    folder.node("a.zarr", &group("anndata"));
+    folder.node("a.zarr/obs", &group("dataframe"));
+    assert_eq!((advice(&folder, "a.zarr").0, advice(&folder, "a.zarr/obs").0), (vec![], vec![]));
 }
 
 #[test]

@@ -361,8 +361,19 @@ fn groups_on_a_web_server_are_walked_by_what_their_documents_name() {
     for path in ["\"/s1\"", "\"/labels\"", "\"/labels/cells\"", "\"/labels/cells/s1\""] {
         assert!(tree.contains(path), "{path} is missing in\n{tree}");
     }
+    // The note comes once, and no other one about the same.
     let copy = folder.join("copy.zarr");
-    zarr(args!["copy", "-q", bucket.web("image.zarr"), &copy]).exits(0);
+    let sizes = "the sizes of objects are not known, so the advice is about documents only";
+    for (arguments, exit, notes) in [
+        (args!["validate", bucket.web("image.zarr")].to_vec(), 1, &[note][..]),
+        (args!["copy", "-q", bucket.web("image.zarr"), &copy].to_vec(), 0, &[note]),
+        (args!["doctor", bucket.web("image.zarr")].to_vec(), 0, &[note, sizes]),
+    ] {
+        let done = zarr(arguments).exits(exit);
+        done.says(notes);
+        assert_eq!(done.err.lines().count(), notes.len(), "{}", done.err);
+    }
+    zarr(args!["du", bucket.web("image.zarr")]).exits(6).says(&["the stored bytes are not known"]);
     assert_eq!(folder.files("copy.zarr"), folder.files("image.zarr"));
     // A group whose children are not known is described as well.
     let plain = zarr(args!["info", bucket.web("plain.zarr")]).ok();
