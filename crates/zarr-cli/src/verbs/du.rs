@@ -177,12 +177,16 @@ fn table(rows: &[Row<'_>], exact: bool) -> String {
     for row in rows {
         let Row { node, usage, elements, .. } = row;
         let is_empty = elements.chunks == 0 && !elements.has_unknown;
-        let known = if elements.has_unknown { "over " } else { "" };
+        let elements_of = || match elements {
+            Elements { has_unknown: true, bytes: 0, .. } => "-".to_owned(),
+            Elements { has_unknown: true, .. } => format!("over {}", size(elements.bytes)),
+            _ => size(elements.bytes),
+        };
         let mut cells = match is_empty {
             true => vec![size(usage.all().bytes), "-".to_owned(), "-".to_owned(), "-".to_owned()],
             false => vec![
                 size(usage.all().bytes),
-                format!("{known}{}", size(elements.bytes)),
+                elements_of(),
                 row.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.1}")),
                 format!("{} of {}", usage.chunks.objects, elements.chunks),
             ],

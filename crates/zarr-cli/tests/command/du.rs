@@ -73,5 +73,12 @@ fn a_table_is_for_people() {
     let stored = 1003 + std::fs::metadata(folder.join("t.zarr/a/zarr.json")).unwrap().len();
     let wanted = format!("{stored} 4000 4.0 2 of 4 /a 1 other object of 3");
     assert_eq!(row.join(" "), wanted, "{text}");
+    // The bytes of texts are not known.
+    folder.node("t.zarr/s", &array(&[4], "string", &[4], &json!(""), &json!([{ "name": "vlen-utf8" }])));
+    let text = zarr_in(folder.path(), ["du", "t.zarr"]).ok().text().to_owned();
+    let row = text.lines().find(|line| line.ends_with(" /s")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().skip(2).collect();
+    assert_eq!(cells.join(" "), "- - 0 of 1 /s", "{text}");
+    assert!(text.contains("  over 3.91 KiB  -  "), "{text}");
     zarr_in(folder.path(), ["du", "none.zarr"]).fails(3, &["there is no directory"]);
 }

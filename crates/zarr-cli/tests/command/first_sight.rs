@@ -61,6 +61,11 @@ fn a_dataset_fits_on_a_screen() {
     folder.node("climate.zarr/crs", &with(crs, &json!({ "dimension_names": [], "attributes": mapping })));
     let text = zarr_in(folder.path(), ["climate.zarr", "--no-consolidated"]).ok().text().to_owned();
     assert!(text.contains("\nother       crs (latitude_longitude)\n"), "{text}");
+    let unnamed = json!({ "dimension_names": [], "attributes": { "crs_wkt": "PROJCRS[]" } });
+    let crs = array(&[], "int32", &[], &json!(0), &base()["codecs"]);
+    folder.node("climate.zarr/crs", &with(crs, &unnamed));
+    let text = zarr_in(folder.path(), ["climate.zarr", "--no-consolidated"]).ok().text().to_owned();
+    assert!(text.contains("\nother       crs (grid mapping)\n"), "{text}");
 }
 
 #[test]
@@ -87,11 +92,14 @@ chunks      2, 1 of 2 stored, 8 bytes of 16 bytes
 codecs      bytes(endian=little)
 fill value  7
 values      1 … 7 (first, last)
-attributes  none
 ";
     assert_eq!(look(&folder, "a.zarr"), wanted);
     let json = zarr_in(folder.path(), ["a.zarr", "--json"]).ok().json();
     assert_eq!(json["stored_bytes"], 8);
+    // Floats have few digits.
+    folder.node("f.zarr", &array(&[2], "float64", &[2], &json!(0.0), &base()["codecs"]));
+    folder.write("f.zarr/c/0", [0.1 + 0.2, -1.0 / 3.0].map(f64::to_le_bytes).concat());
+    assert!(look(&folder, "f.zarr").contains("\nvalues      0.3 … -0.333333 (first, last)\n"));
     // An element that cannot be read hides nothing else.
     folder.write("a.zarr/c/0", [1]);
     let text = look(&folder, "a.zarr");
@@ -204,7 +212,7 @@ fn image(name: &str, unit: Option<&str>) -> Value {
         "multiscales": [{
             "name": name,
             "axes": [axis("c", "channel"), axis("y", "space"), axis("x", "space")],
-            "datasets": [level("s0", 0.5), level("s1", 1.0), level("s2", 2.0)],
+            "datasets": [level("s0", 0.5), level("s1", 1.0), level("s2", 2.0), level("s3", 4.0)],
         }],
         "omero": { "channels": [
             { "label": "DAPI", "color": "0000FF", "window": { "start": 0, "end": 9, "min": 0, "max": 9 }, "active": true },
@@ -216,8 +224,10 @@ fn image(name: &str, unit: Option<&str>) -> Value {
 /// Makes an image with its levels.
 fn levels(folder: &Folder, path: &str, attributes: &Value, data_type: &str) {
     folder.node(path, &group(attributes));
-    for (level, side) in [("s0", 40), ("s1", 20), ("s2", 10)] {
-        let document = array(&[2, side, side + 5], data_type, &[1, side, side], &json!(0), &base()["codecs"]);
+    // The sides are halved and cut, but for one.
+    for (level, height, width) in [("s0", 41, 45), ("s1", 20, 22), ("s2", 10, 15), ("s3", 5, 5)] {
+        let shape = [2, height, width];
+        let document = array(&shape, data_type, &[1, height, height], &json!(0), &base()["codecs"]);
         let names = json!({ "dimension_names": ["c", "y", "x"] });
         folder.node(&format!("{path}/{level}"), &with(document, &names));
     }
@@ -232,16 +242,16 @@ fn an_image_shows_axes_channels_levels_and_labels() {
     let text = look(&folder, "image.zarr");
     let wanted = "\
 image       image.zarr \"cells\", OME-Zarr 0.5, Zarr 3, 0 bytes stored
-axes        c 2 (DAPI #0000FF, GFP #00FF00), y 40, x 45; uint16; pixel 0.5 × 0.5 micrometer
-levels      s0 2×40×45   s1 ÷2   s2 2×10×15
-labels      nuclei (uint32, 3 levels)
+axes        c 2 (DAPI #0000FF, GFP #00FF00), y 41, x 45; uint16; pixel 0.5 × 0.5 micrometer
+levels      s0 2×41×45   s1 ÷2   s2 2×10×15   s3 ÷8
+labels      nuclei (uint32, 4 levels)
 ";
     assert_eq!(text, wanted);
     let label = look(&folder, "image.zarr/labels/nuclei");
     assert!(label.contains("\nnote        no unit on y, x: sizes are in pixels\n"), "{label}");
     let json = zarr(args!["info", "--json", folder.join("image.zarr")]).ok().json();
     assert_eq!((&json["kind"], &json["labels"]), (&json!("image"), &json!(["nuclei"])));
-    assert_eq!(json["levels"][1], json!({ "path": "s1", "shape": [2, 20, 25], "scale": [1.0, 1.0, 1.0] }));
+    assert_eq!(json["levels"][1], json!({ "path": "s1", "shape": [2, 20, 22], "scale": [1.0, 1.0, 1.0] }));
     // A document that does not fit hides nothing else.
     fs::remove_dir_all(folder.join("image.zarr/s1")).unwrap();
     let text = look(&folder, "image.zarr");
@@ -270,7 +280,7 @@ plate       plate.zarr, OME-Zarr 0.5: 2 rows × 3 columns, 2 of 6 wells, 2 field
                1  2  3
             A  ●  ·  ·
             B  ·  ·  ●
-images      c 2 (DAPI #0000FF, GFP #00FF00), y 40, x 45; uint16; pixel 0.5 × 0.5, no unit, 3 levels, as in the first field
+images      c 2 (DAPI #0000FF, GFP #00FF00), y 41, x 45; uint16; pixel 0.5 × 0.5, no unit, 4 levels, as in the first field
 ";
     assert_eq!(text, wanted);
     let json = zarr(args!["info", "--json", folder.join("plate.zarr")]).ok().json();

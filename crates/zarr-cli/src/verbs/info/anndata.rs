@@ -123,7 +123,8 @@ impl AnnData {
         if !names.is_empty() {
             page += &row("uns", &names.join(", "));
         }
-        if self.nodes.contains_key("raw") {
+        // An absent one may be stored as null.
+        if self.nodes.contains_key("raw/X") {
             page += &row("raw", &self.matrix("raw/X", true));
         }
         page

@@ -10,12 +10,13 @@ use zarr_array::traits::extension::Context;
 use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
 use zarr_array::{DataType, Diagnostic, Format, Limits, Storage};
 
-use super::{Args, diagnostics, named, row, tolerated};
+use super::{Args, diagnostics, named, tolerated};
 use crate::args::target::{Target, registry};
 use crate::elements::Elements;
 use crate::exit::Failure;
 use crate::out::json;
 use crate::out::lengths::{Extent, only_shape};
+use crate::out::number::significant;
 use crate::out::render::Render;
 use crate::out::table::{Table, bytes, dimensions, number, product};
 use crate::pick::{Pick, selection};
@@ -193,11 +194,7 @@ impl ArrayInfo {
         if let Some(why) = &self.unreadable {
             table.row(["unreadable", why]);
         }
-        let attributes = match d.attributes() {
-            none if none.is_empty() => row("attributes", "none"),
-            attributes => args.attributes(&attributes),
-        };
-        table.to_text("") + &attributes + &tolerated(&self.notes)
+        table.to_text("") + &args.attributes(&d.attributes()) + &tolerated(&self.notes)
     }
 
     /// Returns the first and the last element as text, if few bytes are read for them. They are only shown, so an error
@@ -205,6 +202,8 @@ impl ArrayInfo {
     fn values(&self, target: &Target) -> Option<String> {
         /// The largest chunk that is read, in bytes.
         const READ: u128 = 8 << 20;
+        /// The largest number of digits of a float.
+        const DIGITS: usize = 6;
         let shape = self.meta.document().shape();
         let data_type = self.data_type.as_ref()?;
         let size = data_type.size().unwrap_or(64);
@@ -219,7 +218,13 @@ impl ArrayInfo {
             let elements = Elements::read(&array, selection(picks)).ok()?;
             let mut text = Vec::new();
             elements.each(data_type.memory_size(), |element| render.element(element, &mut text)).ok()?;
-            Some(String::from_utf8_lossy(&text).into_owned())
+            let text = String::from_utf8_lossy(&text).into_owned();
+            Some(match data_type.number() {
+                Some(number) if number.is_float() => {
+                    text.parse().map_or(text, |number| significant(number, DIGITS))
+                }
+                _ => text,
+            })
         };
         let first = element(&|_| 0)?;
         if product(shape) == Some(1) {

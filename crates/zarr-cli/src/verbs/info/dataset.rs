@@ -282,9 +282,15 @@ fn cells(variable: &Variable, stored: Option<u128>) -> [String; 7] {
     ]
 }
 
-/// Returns the name of the grid mapping that a variable without dimensions is.
+/// Returns the name of the grid mapping that a variable without dimensions is. Some have only the text of their coordinate
+/// system.
 fn grid_mapping(variable: &Variable) -> Option<String> {
-    text_of(variable, "grid_mapping_name").filter(|_| variable.dimensions().is_empty())
+    let unnamed = || {
+        let has_text = ["crs_wkt", "spatial_ref"].iter().any(|name| variable.attributes().contains(name));
+        has_text.then(|| "grid mapping".to_owned())
+    };
+    let name = text_of(variable, "grid_mapping_name").or_else(unnamed);
+    name.filter(|_| variable.dimensions().is_empty())
 }
 
 fn text_of(variable: &Variable, attribute: &str) -> Option<String> {

@@ -155,15 +155,20 @@ fn levels(image: &Multiscale) -> String {
     let level = |(at, level): (usize, &MultiscaleLevel)| match first.filter(|_| at > 0) {
         None => format!("{} {}", level.path, joined(&level.shape)),
         Some(first) => {
-            // A side may be rounded up or down.
-            let ratio =
-                |(large, small): (&u64, &u64)| (*small > 0).then(|| (*large as f64 / *small as f64).round());
-            let ratios: Vec<f64> = first.shape.iter().zip(&level.shape).filter_map(ratio).collect();
-            let factor = ratios.iter().copied().fold(1.0, f64::max);
-            let is_even = ratios.iter().all(|ratio| *ratio == factor || *ratio == 1.0);
-            match is_even && ratios.len() == first.shape.len() {
-                true => format!("{} ÷{factor}", level.path),
-                false => format!("{} {}", level.path, joined(&level.shape)),
+            let sides = || first.shape.iter().zip(&level.shape);
+            // A side may be rounded up or down, and is often halved again and again.
+            let is_factor = |factor: &u64| {
+                let fits = |(large, small): (&u64, &u64)| {
+                    small == large || [large / factor, large.div_ceil(*factor)].contains(small)
+                };
+                sides().all(fits) && sides().any(|(large, small)| small < large)
+            };
+            let ratios = sides().filter(|(_, small)| **small > 0).map(|(large, small)| large / small);
+            let most = ratios.max().unwrap_or(1);
+            let halved = 1_u64.checked_shl(u32::try_from(at).unwrap_or(u32::MAX)).unwrap_or(1);
+            match [halved, most, most + 1].into_iter().find(|factor| *factor > 1 && is_factor(factor)) {
+                Some(factor) => format!("{} ÷{factor}", level.path),
+                None => format!("{} {}", level.path, joined(&level.shape)),
             }
         }
     };
