@@ -20,7 +20,8 @@ use cyclic::Cyclic;
 use resolve::resolve;
 use words::{at_marks, unquoted};
 
-/// A selection by label as one text: entries for names of coordinates or dimensions, separated by commas.
+/// A selection by label as one text: entries for names of coordinates, of other variables along one dimension, or of dimensions,
+/// separated by commas.
 ///
 /// | entry | selects |
 /// |---|---|
@@ -159,7 +160,9 @@ impl Dataset {
         if selector.how == How::Positions && dimensions.contains_key(name) {
             return Ok((name.clone(), resolve::positions(&selector.text).map_err(named)?));
         }
-        if !self.coordinates().any(|of| of == name) {
+        // Labels may be in any variable along one dimension: samples of genomes have their names in a data variable.
+        let has_one = || self.variable(name).is_ok_and(|variable| variable.dimensions().len() == 1);
+        if !self.coordinates().any(|of| of == name) && !has_one() {
             let known: Vec<_> = dimensions.keys().map(String::as_str).collect();
             return Err(named(match dimensions.contains_key(name) {
                 true => XarrayError::invalid(format!(

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::args;
-use crate::harness::{Done, Folder, zarr};
+use crate::harness::{Done, Folder, zarr, zarr_in};
 use crate::weather::{model, weather};
 
 fn cat(folder: &Folder, array: &str, options: &[&str]) -> Done {
@@ -16,6 +16,9 @@ fn cat(folder: &Folder, array: &str, options: &[&str]) -> Done {
 fn labels_select_as_positions_do() {
     let folder = Folder::new();
     weather(&folder);
+    folder.write("codes.csv", "7\n9\n");
+    let create = "create w.zarr/code --from codes.csv --dtype int32 --dimension-names station";
+    zarr_in(folder.path(), create.split(' ')).ok();
     for (labels, positions) in [
         ("time=2020-01-01T03:00,lat=50.5,station@1", "3,1,1"),
         ("time=2020-01-02", "24:48"),
@@ -26,6 +29,8 @@ fn labels_select_as_positions_do() {
         ("lat=55:40", ":,1:3"),
         ("lat=:55", ":,1:3"),
         ("time@-1,place=Oslo", "-1,:,0"),
+        // A variable that is no coordinate.
+        ("time@-1,code=9", "-1,:,1"),
         ("time@::12,place=\"a, \"\"b\"\"\"", "::12,:,1"),
     ] {
         let all = |select: &str| cat(&folder, "w.zarr/t2m", &["-f", "json", "-s", select]).ok().out;
