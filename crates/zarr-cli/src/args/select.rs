@@ -74,12 +74,18 @@ fn number(part: &str) -> Result<Option<i128>, String> {
     if part.is_empty() {
         return Ok(None);
     }
+    if part.contains(['<', '>']) {
+        return Err(format!("{part:?} compares; a range of labels has a colon, as lat=48: from 48 on"));
+    }
     let too_large = || format!("{part:?} is too large: the largest number is 2^64 - 1");
     match part.parse::<i128>() {
         Ok(n) if n.unsigned_abs() <= u128::from(u64::MAX) => Ok(Some(n)),
         Ok(_) => Err(too_large()),
         Err(e) => match e.kind() {
             IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Err(too_large()),
+            _ if part.starts_with(char::is_alphabetic) => {
+                Err(format!("{part:?} is not an integer; labels are NAME=LABEL, as lat=48: from 48 on"))
+            }
             _ => Err(format!("{part:?} is not an integer")),
         },
     }

@@ -86,6 +86,8 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("cat w.zarr/t2m -s lat=48N", 2, "the label \"48N\" is not a number; labels have signs"),
     ("cat w.zarr/t2m -s lat=10..20", 2, "is not a number; a range is 10:20"),
     ("cat w.zarr/t2m -s lat=10-20", 2, "is not a number; a range is 10:20"),
+    ("cat w.zarr/t2m -s lat", 2, "\"lat\" is not an integer; labels are NAME=LABEL, as lat=48: from 48 on"),
+    ("cat w.zarr/t2m -s lat>48", 2, "a range of labels has a colon, as lat=48: from 48 on"),
     ("cat w.zarr/t2m -s lat==50", 2, "is not a number; one `=` selects"),
     ("cat w.zarr/t2m -s time=last", 2, "; positions are time@-1 and time@0"),
     ("cat w.zarr/t2m -s time=0,lat=60", 2, "; positions are time@0"),
