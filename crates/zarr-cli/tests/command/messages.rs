@@ -96,6 +96,8 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("cat w.zarr/t2m -o a.jpg", 2, "no extension of a known format, such as .csv"),
     ("stats --by tme w.zarr/t2m", 2, "its dimensions are time, lat, station"),
     // Shapes, types and codecs.
+    ("create new/x --shape 3 --dtype u1", 3, "`zarr create --group new` creates a group there"),
+    ("create --group new/dir/x", 3, "there is no directory \"new/dir\"; `mkdir -p new/dir` makes it"),
     ("create c.zarr --dtype float33 --shape 10,10", 2, "did you mean \"float\"?"),
     ("copy w.zarr x.zarr --chunks latt=5", 2, "no array has a dimension \"latt\""),
     (

@@ -29,9 +29,13 @@ impl New {
         {
             let group = shown(above).display().to_string();
             let group = if group.contains(' ') { format!("'{group}'") } else { group };
-            let message = format!(
-                "there is no directory {above:?}; `zarr create --group {group}` creates a group there"
-            );
+            let is_near =
+                above.parent().is_none_or(|parent| parent.as_os_str().is_empty() || parent.exists());
+            let help = match is_near {
+                true => format!("`zarr create --group {group}` creates a group there"),
+                false => format!("`mkdir -p {group}` makes it"),
+            };
+            let message = format!("there is no directory {above:?}; {help}");
             return Err(Failure::new(Exit::NotFound, message));
         }
         if place.path == "/" {
