@@ -33,8 +33,7 @@ pub(crate) fn with_info(args: &[OsString], e: &ClapError) -> Option<Vec<OsString
 }
 
 /// Options of other tools: the verb, the option, and what does the same here.
-const OPTIONS: [(&str, &str, &str); 11] = [
-    ("create", "--like", "`zarr info --json` shows the metadata of a node, `zarr copy` copies it"),
+const OPTIONS: [(&str, &str, &str); 10] = [
     ("stats", "--axis", "--by DIMENSION has a row for each label, --mean DIMENSIONS -o NEW writes means"),
     ("write", "--append", "`zarr append` makes arrays longer"),
     ("tree", "--level", "-d N shows N levels"),

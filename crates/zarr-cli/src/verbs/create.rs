@@ -1,6 +1,7 @@
 //! `zarr create`: makes a new array or group.
 
 mod fill;
+mod like;
 mod new;
 
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use crate::args::target::registry;
 use crate::args::value::object_of;
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::out::table::product;
+use like::Like;
 use new::New;
 
 /// Create an array or a group.
@@ -39,14 +41,18 @@ pub(crate) struct Args {
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// Create a group.
-    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dimension_names", "from"])]
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dimension_names", "from", "like"])]
     group: bool,
+    /// Make an array like this one: with its shape, data type, chunks, shards, codecs, fill value, dimension names and
+    /// attributes, but without its elements. Each option below replaces what it names.
+    #[arg(long, value_name = "STORE[/PATH]")]
+    like: Option<PathBuf>,
     /// The length of each dimension; "" makes a scalar. With --from by default the shape of the input.
-    #[arg(long, value_name = "A,B,…", required_unless_present_any = ["group", "from"])]
+    #[arg(long, value_name = "A,B,…", required_unless_present_any = ["group", "from", "like"])]
     shape: Option<Shape>,
     /// The data type: a name such as `float32`, `int` or `datetime64[ns]`, a type string of NumPy such as `f4`, `>i2`
     /// or `U10`, or JSON. With --from by default the type of a NumPy file, or float64 for CSV.
-    #[arg(long, value_name = "TYPE", required_unless_present_any = ["group", "from"])]
+    #[arg(long, value_name = "TYPE", required_unless_present_any = ["group", "from", "like"])]
     dtype: Option<String>,
     #[command(flatten)]
     input: from::Options,
@@ -59,9 +65,9 @@ pub(crate) struct Args {
     /// --chunks, which is needed as well.
     #[arg(long, value_name = "A,B,…|JSON")]
     shards: Option<Lengths>,
-    /// The codecs of the chunks, as in `zarr copy`.
-    #[arg(long, value_name = "LIST|JSON", default_value = "zstd")]
-    codecs: String,
+    /// The codecs of the chunks, as in `zarr copy`; by default `zstd`.
+    #[arg(long, value_name = "LIST|JSON")]
+    codecs: Option<String>,
     /// The fill value, for elements that are not stored: a number, also `nan` or `-inf`, a date such as
     /// `2020-01-01T12:00`, text, or JSON; by default 0 or its equivalent.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
@@ -88,6 +94,7 @@ Examples:
   zarr create weather.zarr/daily/t2m --shape 365,721,1440 --dtype '<f4' --dimension-names time,lat,lon --chunks time=31
   zarr create big.zarr --shape 100000,100000 --dtype uint8 --chunks 500,500 --shards 5000,5000 --codecs blosc:zstd:5
   zarr create grid.zarr --from grid.npy --chunks 100,100 --codecs blosc:zstd:5
+  zarr create weather.zarr/anomaly --like weather.zarr/t2m --dtype float32 --fill nan
   sensor | zarr create run.zarr/7 --from - --shape 1000,64 --dtype i2
   zarr create old.zarr --zarr-format 2 --shape 1000 --dtype '>i2' --attrs '{\"units\": \"K\"}'";
 
@@ -117,16 +124,19 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         (Some(_), _) => Format::V3,
         (None, _) => new.format()?.unwrap_or(Format::V3),
     };
-    let attributes = args.attrs.as_deref().map(object_of).transpose()?.unwrap_or_default();
+    let attributes = args.attrs.as_deref().map(object_of).transpose()?;
     let fail = |e: Failure| place.fail(e);
     if args.group {
-        let meta = GroupMeta::new(format)?.with_attributes(attributes)?;
+        let meta = GroupMeta::new(format)?.with_attributes(attributes.unwrap_or_default())?;
         let options = GroupOptions::new().existing(existing);
         Group::create_with(new.storage(stores)?, &place.path, meta, &registry(), &options)
             .map_err(|e| fail(e.into()))?;
         return Ok(Exit::Ok);
     }
+    let like = args.like.as_deref().map(|like| Like::find(like, stores)).transpose()?;
     let given = args.dtype.as_deref().map(data_type::named).transpose().map_err(|e| e.within("--dtype"))?;
+    let given = given.or_else(|| like.as_ref().map(|like| (like.data_type(), false)));
+    let shape = args.shape.as_ref().map(|shape| shape.0.clone()).or_else(|| like.as_ref().map(Like::shape));
     if args.input.is_given() {
         if existing != ExistingNode::Fail {
             let message =
@@ -134,20 +144,22 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             return Err(Failure::usage(message));
         }
         let input = args.input.open(given.as_ref())?;
-        let shape = args.shape.as_ref().map(|shape| shape.0.clone()).or_else(|| input.shape.clone());
-        let Some(shape) = shape else {
+        let is_given = shape.is_some();
+        let Some(shape) = shape.or_else(|| input.shape.clone()) else {
             return Err(Failure::usage("raw bytes have no shape, give it with --shape"));
         };
         let (data_type, is_big) = given.unwrap_or_else(|| (input.data_type.clone(), false));
-        let reader = input.reader(&data_type, &shape, args.shape.is_some())?;
-        let meta = array(args, shape, &data_type, is_big, format, attributes).map_err(from_arguments)?;
+        let reader = input.reader(&data_type, &shape, is_given)?;
+        let meta = array(args, like.as_ref(), shape, (&data_type, is_big), format, attributes)
+            .map_err(from_arguments)?;
         fill::run(&new, stores, meta, &reader).map_err(fail)?;
         return Ok(Exit::Ok);
     }
-    let shape = args.shape.as_ref().map(|shape| shape.0.clone()).unwrap_or_default();
+    let shape = shape.unwrap_or_default();
     // The options demand a data type here.
     let (data_type, is_big) = given.unwrap_or((DataType::Float64, false));
-    let meta = array(args, shape, &data_type, is_big, format, attributes).map_err(from_arguments)?;
+    let meta = array(args, like.as_ref(), shape, (&data_type, is_big), format, attributes)
+        .map_err(from_arguments)?;
     let options = CreateOptions::new().existing(existing);
     let array = Array::create_with(new.storage(stores)?, &place.path, meta, &registry(), &options)
         .map_err(|e| fail(e.into()))?;
@@ -163,50 +175,60 @@ fn from_arguments(e: Failure) -> Failure {
 /// Makes the metadata of the array.
 fn array(
     args: &Args,
+    like: Option<&Like>,
     shape: Vec<u64>,
-    data_type: &DataType,
-    is_big: bool,
+    (data_type, is_big): (&DataType, bool),
     format: Format,
-    attributes: Object,
+    attributes: Option<Object>,
 ) -> Result<ArrayMeta, Failure> {
-    let codecs: Codecs = args.codecs.parse().map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
-    let (mut list, old) = match codecs {
-        Codecs::List(list) => (list, Members2::default()),
-        Codecs::Old(_) if format == Format::V3 => {
+    let codecs = args.codecs.as_deref().or(if like.is_none() { Some("zstd") } else { None });
+    let codecs = codecs.map(str::parse::<Codecs>).transpose();
+    let (list, mut old) = match codecs.map_err(|e| Failure::usage(format!("--codecs: {e}")))? {
+        None if is_big => {
+            let message =
+                "--dtype: the byte order is that of the codecs: give them with --codecs, as `bytes:big,zstd`";
+            return Err(Failure::usage(message));
+        }
+        None => (None, Members2::default()),
+        Some(Codecs::List(list)) => (Some(list), Members2::default()),
+        Some(Codecs::Old(_)) if format == Format::V3 => {
             return Err(Failure::usage("--codecs: the codecs are of format 2, the array is of format 3"));
         }
-        Codecs::Old(old) => (Vec::new(), old),
-        other => return Err(Failure::usage(format!("--codecs: an array cannot be created with {other:?}"))),
+        Some(Codecs::Old(old)) => (Some(Vec::new()), old),
+        Some(other) => {
+            return Err(Failure::usage(format!("--codecs: an array cannot be created with {other:?}")));
+        }
     };
-    if is_big && !list.iter().any(|codec| codec.name() == "bytes") {
-        let at = list.iter().take_while(|codec| codec.name() == "transpose").count();
-        list.insert(at, Extension::new("bytes").with("endian", "big"));
+    let (mut builder, fill2) = match like {
+        Some(like) => like.builder(data_type, format),
+        None => (ArrayMeta::builder([], data_type.clone()), None),
+    };
+    builder = builder.shape(shape.clone());
+    if let Some(mut list) = list {
+        if is_big && !list.iter().any(|codec| codec.name() == "bytes") {
+            let at = list.iter().take_while(|codec| codec.name() == "transpose").count();
+            list.insert(at, Extension::new("bytes").with("endian", "big"));
+        }
+        builder = builder.codecs(written(&list, data_type, shape.len(), &registry()));
     }
-    let chunks = args.chunks.clone();
-    if chunks.is_none() && args.shards.is_some() {
-        let message = "--shards: a shard holds several chunks, give their shape with --chunks";
-        return Err(Failure::usage(message));
+    if let Some(attributes) = &attributes {
+        builder = builder.attributes(attributes);
     }
     let names: Option<Vec<String>> =
         args.dimension_names.as_ref().map(|names| names.split(',').map(str::to_owned).collect());
-    let chunks = match chunks {
-        Some(ChunkChoice::Lengths(lengths)) => lengths,
-        Some(ChunkChoice::Named(named)) => {
-            let names = names.as_deref().unwrap_or_default();
-            Lengths::Shape(of_names(&named, names, &shape).map_err(|e| e.within("--chunks"))?)
-        }
-        _ => Lengths::Shape(automatic(&shape, data_type.size().unwrap_or(16))),
-    };
-    let builder = ArrayMeta::builder(shape.clone(), data_type.clone())
-        .codecs(written(&list, data_type, shape.len(), &registry()))
-        .attributes(attributes);
-    let mut builder = chunks.cut(builder, args.shards.as_ref())?;
-    if let Some(fill) = &args.fill {
-        builder = builder.fill(scalar::value(fill, data_type).map_err(|e| e.within("--fill"))?);
-    }
     if let Some(names) = &names {
         let names = names.iter().map(|name| Some(name.as_str()).filter(|name| !name.is_empty()));
         builder = builder.dimension_names(names);
+    }
+    let names = names.or_else(|| like?.names()).unwrap_or_default();
+    if let Some(chunks) = chunks(args, like, &names, &shape, data_type)? {
+        builder = chunks.cut(builder, args.shards.as_ref())?;
+    }
+    match &args.fill {
+        Some(fill) => {
+            builder = builder.fill(scalar::value(fill, data_type).map_err(|e| e.within("--fill"))?);
+        }
+        None => old.fill_value = fill2,
     }
     if format == Format::V3 {
         return Ok(builder.build()?);
@@ -216,9 +238,37 @@ fn array(
     Ok(meta.with_members2(&old)?)
 }
 
-/// Returns a chunk shape whose lengths are given by the names of some dimensions, and are those of the array in the others.
-fn of_names(named: &[(String, u64)], names: &[String], shape: &[u64]) -> Result<Vec<u64>, Failure> {
-    let mut chunks: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
+/// Returns the lengths of chunks; `None` keeps those of the array that the new one is like.
+fn chunks(
+    args: &Args,
+    like: Option<&Like>,
+    names: &[String],
+    shape: &[u64],
+    data_type: &DataType,
+) -> Result<Option<Lengths>, Failure> {
+    let own = like.and_then(Like::chunk_shape).filter(|own| own.len() == shape.len());
+    let lengths = match (&args.chunks, &args.shards) {
+        (Some(ChunkChoice::Lengths(lengths)), _) => lengths.clone(),
+        (Some(ChunkChoice::Named(named)), _) => {
+            let whole = || shape.iter().map(|length| (*length).max(1)).collect();
+            let chunks = of_names(named, names, own.unwrap_or_else(whole));
+            Lengths::Shape(chunks.map_err(|e| e.within("--chunks"))?)
+        }
+        (_, Some(_)) => match own {
+            Some(own) => Lengths::Shape(own),
+            None => {
+                let message = "--shards: a shard holds several chunks, give their shape with --chunks";
+                return Err(Failure::usage(message));
+            }
+        },
+        _ if like.is_some() => return Ok(None),
+        _ => Lengths::Shape(automatic(shape, data_type.size().unwrap_or(16))),
+    };
+    Ok(Some(lengths))
+}
+
+/// Returns `chunks` with other lengths for dimensions of some names.
+fn of_names(named: &[(String, u64)], names: &[String], mut chunks: Vec<u64>) -> Result<Vec<u64>, Failure> {
     for (name, length) in named {
         let at = names.iter().position(|own| own == name);
         let chunk = at.and_then(|at| chunks.get_mut(at));

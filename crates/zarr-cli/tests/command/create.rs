@@ -36,6 +36,59 @@ fn an_array_is_created_with_the_groups_above_it() {
     assert_eq!(zarr_in(folder.path(), ["cat", "s.zarr", "--format", "json"]).ok().text(), "0\n");
 }
 
+/// Each option replaces what it names, and nothing else.
+#[test]
+fn an_array_is_created_like_another_one() {
+    let folder = Folder::new();
+    let run = |args: &str| zarr_in(folder.path(), args.split(' '));
+    run("create a.zarr --group").ok();
+    let options = "--shape 10,20 --dtype int16 --chunks 5,10 --shards 10,20 --codecs gzip:1 --fill -1 --dimension-names y,x";
+    run(&format!("create a.zarr/t {options} --attrs {{\"units\":\"K\",\"_FillValue\":-9}}")).ok();
+    run("write a.zarr/t --value 7").ok();
+    let like = folder.document("a.zarr/t");
+    for (options, members) in [
+        ("", json!({})),
+        ("--dtype float32 --fill nan", json!({ "/data_type": "float32", "/fill_value": "NaN" })),
+        ("--shape 40,20", json!({ "/shape": [40, 20] })),
+        ("--dimension-names a,", json!({ "/dimension_names": ["a", null] })),
+        ("--attrs {}", json!({ "/attributes": {} })),
+        ("--chunks x=5", json!({ "/codecs/0/configuration/chunk_shape": [5, 5] })),
+        ("--shards 20,20", json!({ "/chunk_grid/configuration/chunk_shape": [20, 20] })),
+        (
+            "--codecs none",
+            json!({ "/codecs/0/configuration/codecs": [{ "name": "bytes", "configuration": { "endian": "little" } }] }),
+        ),
+    ] {
+        let new = format!("create b.zarr --like a.zarr/t {options}");
+        run(new.trim_end()).ok();
+        let mut wanted = like.clone();
+        for (pointer, value) in members.as_object().unwrap() {
+            *wanted.pointer_mut(pointer).unwrap() = value.clone();
+        }
+        assert_eq!(folder.document("b.zarr"), wanted, "{options}");
+        assert_eq!(folder.files("b.zarr"), ["zarr.json"], "{options}");
+        run("rm b.zarr --force").ok();
+    }
+    // The format is that of the group around the new array; xarray has the missing value elsewhere in format 2.
+    run("create old.zarr --group --zarr-format 2").ok();
+    run("create old.zarr/t --like a.zarr/t").fails(6, &["format 2 has no codec like \"sharding_indexed\""]);
+    run("create a.zarr/plain --shape 4 --dtype int16 --dimension-names x --attrs {\"units\":\"K\",\"_FillValue\":-9}").ok();
+    run("create old.zarr/plain --like a.zarr/plain").ok();
+    let made = json_file(&folder, "old.zarr/plain/.zarray");
+    assert_eq!((&made["fill_value"], &made["dtype"]), (&json!(-9), &json!("<i2")));
+    let attributes = json_file(&folder, "old.zarr/plain/.zattrs");
+    assert_eq!(attributes, json!({ "units": "K", "_ARRAY_DIMENSIONS": ["x"] }));
+    run("create a.zarr/back --like old.zarr/plain").ok();
+    let back = folder.document("a.zarr/back");
+    assert_eq!(back["attributes"], json!({ "units": "K", "_FillValue": -9 }));
+    assert_eq!((&back["dimension_names"], &back["fill_value"]), (&json!(["x"]), &json!(-9)));
+    // Elements from a file have the shape of the other array.
+    folder.write("four.csv", "1\n2\n3\n4\n");
+    run("create a.zarr/four --like a.zarr/plain --from four.csv").ok();
+    assert_eq!(run("cat a.zarr/four --format json").ok().text(), "[1,2,3,4]\n");
+    run("create a.zarr/five --like a.zarr/t --from four.csv").fails(2, &["200"]);
+}
+
 #[test]
 fn an_array_of_format_2_is_created_in_a_group_of_format_2() {
     let folder = Folder::new();
