@@ -157,6 +157,8 @@ fn planes_are_decoded_and_labelled_by_coordinates() {
         (&time["kind"], &time["values"]),
         (&json!("texts"), &json!(["2020-07-15T00:00:00", "2020-07-16T00:00:00"]))
     );
+    // They are their own labels.
+    assert_eq!(time["labels"], json!(null));
     let roles: Vec<(&str, &str)> = answers["tree"]["nodes"]
         .as_array()
         .unwrap()

@@ -353,7 +353,9 @@ fn texts(scene: &Scene) -> Result<Object, Failure> {
     }
     let picks: Vec<Pick> = taken.iter().map(|taken| Pick::range(0..*taken)).collect();
     let values = scene.texts(&picks)?;
-    let axis = (shape.len() == 1).then(|| scene.axis(0));
+    // The elements of an index are its labels.
+    let is_index = |axis: &Axis| scene.array.path().rsplit('/').next() == Some(axis.name.as_str());
+    let axis = (shape.len() == 1).then(|| scene.axis(0)).filter(|axis| !is_index(axis));
     let labels = axis.map(|axis| (0..taken[0]).map(|at| label(&axis, at)).collect::<Vec<_>>());
     let labels = labels.filter(|labels| labels.iter().all(|label| !label.is_null()));
     Ok(json::document([
