@@ -46,9 +46,9 @@ pub(crate) fn dead_in_comments(root: &Path, source: &str, comments: &[String], t
     dead
 }
 
-/// Returns the branch or tag, and the path, of a link to a file of the repository.
+/// Returns the branch or tag, and the path, of a link to a file of the repository. Pictures have `?raw=true` at the end.
 fn in_repository(target: &str) -> Option<(&str, &str)> {
-    target.strip_prefix(REPOSITORY)?.split_once('/')
+    target.strip_prefix(REPOSITORY)?.split('?').next()?.split_once('/')
 }
 
 /// Returns the links to another branch or tag than `document` needs, and those of a crate's documentation without one.
@@ -194,7 +194,8 @@ mod tests {
         assert!(dead(root.path(), "crates/a/README.md", "[a](Store) [b](vlen_utf8)", "v1").is_empty());
 
         let comment = |target: &str| format!("/// The rules are in [b]({REPOSITORY}v1/docs/{target}).");
-        let comments = [comment("b.md#is"), "[Store](store)".to_owned(), comment("b.md#not")];
+        let comments =
+            [comment("b.md#is"), "[Store](store)".to_owned(), comment("b.md#not"), comment("b.md?raw=true")];
         let lines: Vec<_> = dead_in_comments(root.path(), "crates/a/src/lib.rs", &comments, "v1")
             .into_iter()
             .map(|dead| dead.line)
