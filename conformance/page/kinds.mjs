@@ -1,10 +1,10 @@
 // Makes a store with a node of each kind that the command shows, opens the page of `zarr serve` and the file of `zarr view`, checks
-// both in a browser, and takes a picture of each kind, wide and narrow:
+// both in a browser, and takes a picture of each kind, wide and narrow, and those of the README of the command:
 //     node kinds.mjs ZARR FOLDER OUT      (`cargo xtask conformance --screenshots`)
 // ZARR is the command. FOLDER gets the store and the file, OUT the pictures.
 
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -291,6 +291,25 @@ for (const [kind, url] of [["serve", `${served}.page/`], ["view", pathToFileURL(
     check("serve: the whole is shown without the error", await becomes(async () => !(await phone.$("main .error")) && await phone.isDisabled("button.whole")));
   }
   await phone.context().close();
+}
+// The pictures of the README of the command: the page of a map with a curve, and what the command prints.
+cpSync(join(folder, "kinds.zarr", "dataset"), join(folder, "weather.zarr"), { recursive: true });
+execFileSync(zarr, ["view", "weather.zarr", "-o", "weather.html"], { cwd: folder });
+const map = await open(`${pathToFileURL(resolve(folder, "weather.html")).href}#/t2m`, { width: 1000, height: 860 });
+await finished(map, "canvas.plane");
+await map.locator("canvas.plane").click({ position: { x: 300, y: 150 } });
+await finished(map, "canvas.curve");
+await map.screenshot({ path: join(out, "readme-view.png") });
+const printed = execFileSync(zarr, ["weather.zarr"], { cwd: folder, encoding: "utf8" });
+await map.context().close();
+const screen = await browser.newPage();
+await screen.setContent(`<pre style="font: 14px monospace; margin: 0; padding: 12px; display: inline-block; background: #fff; color: #1a1f29">`);
+await screen.$eval("pre", (pre, text) => { pre.textContent = text; }, `$ zarr weather.zarr\n${printed}`);
+await screen.locator("pre").screenshot({ path: join(out, "readme-info.png") });
+await screen.close();
+for (const name of ["view", "info"]) {
+  const { size } = statSync(join(out, `readme-${name}.png`));
+  check(`readme-${name}.png is small`, size < 100_000, `${size} bytes`);
 }
 check("the browser complains of nothing", !complaints.length, complaints.join(" | "));
 server.kill();

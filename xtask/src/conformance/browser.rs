@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::command::{answers, root, run, target_dir};
 use crate::install::{chromium, npm, once, required};
@@ -105,10 +105,18 @@ pub(super) fn check_command(report: &Path) -> Result<()> {
     done
 }
 
-/// Checks what both show of a node of each kind, wide and narrow, and writes pictures beside the report.
-pub(super) fn check_kinds(report: &Path) -> Result<()> {
+/// Checks what both show of a node of each kind, wide and narrow, and writes pictures beside the report. With `update`
+/// two of them become those of the README of the command.
+pub(super) fn check_kinds(report: &Path, update: bool) -> Result<()> {
     let Some(mut test) = test("kinds.mjs")? else { return Ok(()) };
-    run(test.arg(build::program("zarr")?).arg(report.join("kinds")).arg(report.join("pictures")))
+    let pictures = report.join("pictures");
+    run(test.arg(build::program("zarr")?).arg(report.join("kinds")).arg(&pictures))?;
+    for name in ["view.png", "info.png"].into_iter().filter(|_| update) {
+        let of_readme = root().join("crates/zarr-cli/pictures").join(name);
+        fs::copy(pictures.join(format!("readme-{name}")), &of_readme)
+            .with_context(|| of_readme.display().to_string())?;
+    }
+    Ok(())
 }
 
 /// Checks the page of the recorded samples of benchmarks, and writes pictures beside the report.

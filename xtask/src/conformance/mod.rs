@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// The folder with the manifest and the stores [default: conformance]
     #[arg(long, value_name = "DIR")]
     fixtures: Option<PathBuf>,
-    /// Write differing results into conformance/results
+    /// Write differing results into conformance/results, and with --screenshots the pictures of the README of zarr-cli
     #[arg(long, conflicts_with_all = ["command", "fixtures"])]
     update: bool,
     /// Keep written stores in target/conformance
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.screenshots {
         browser::check(&report)?;
         browser::check_command(&report)?;
-        browser::check_kinds(&report)?;
+        browser::check_kinds(&report, args.update)?;
         browser::check_bench(&report)?;
     }
     for surprise in &surprises {
