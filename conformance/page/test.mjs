@@ -238,6 +238,7 @@ checkSame("print has the complete matrix", await paper.$eval("#overview", o => g
 const printed = await paper.$$eval("#failures tbody tr", lines => lines.length);
 const failed = data.peers.flatMap(peer => Object.values(data.results[peer.id] ?? {}).flat()).filter(entry => entry.verdict === "failed").length;
 check(`print has every failure (${failed})`, printed === failed, String(printed));
+check("the paper is light", await paper.evaluate(() => getComputedStyle(document.documentElement).colorScheme === "light"));
 check("print is dark on light", await paper.evaluate(() => getComputedStyle(document.body).color === "rgb(27, 29, 32)"));
 check("print has no controls", !(await paper.isVisible("#filter")) && !(await paper.isVisible("#detail")));
 await paper.screenshot({ path: join(out, "print.png"), fullPage: true });
