@@ -122,6 +122,18 @@ impl Group {
     }
 
     /// Returns the prefix of the node at a path relative to this group. The empty path is the group itself.
+    /// Returns the group at `path` without reading it, as a group of format 3 without attributes: for what needs a group
+    /// around an array whose own document says enough. Makes no request.
+    ///
+    /// # Errors
+    /// [`Usage`](zarr_array::ArrayErrorKind::Usage) if the path is invalid.
+    pub fn unread(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
+        let storage = storage.into();
+        let prefix = prefix_of(&storage, path)?;
+        let shared = Shared::new(storage, registry, &GroupOptions::new());
+        Ok(Self::at(&shared.into(), &prefix, GroupMeta::new(Format::V3)?, Vec::new()))
+    }
+
     pub(crate) fn below(&self, path: &str) -> HierarchyResult<Prefix> {
         let below = || match normalize(path)?.as_str() {
             "/" => Ok(self.prefix.clone()),
