@@ -100,6 +100,18 @@ impl Dataset {
         block_on(crate::Dataset::create(storage, path, new, registry)).map(Self::from)
     }
 
+    /// Returns the dataset of one array alone, as a variable with this name. Makes no request.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::of_array`](crate::Dataset::of_array).
+    pub fn of_array(
+        name: &str,
+        array: zarr_array::blocking::Array,
+        registry: &Registry,
+    ) -> XarrayResult<Self> {
+        crate::Dataset::of_array(name, array.into_async(), registry).map(Self::from)
+    }
+
     /// Returns a variable.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
-use zarr_array::{Located, Registry};
+use zarr_array::{Array, Located, Registry};
 use zarr_hierarchy::Group;
 use zarr_meta::json::Object;
 
@@ -80,6 +80,19 @@ impl Dataset {
     pub async fn open_with(group: Group, options: &DecodeOptions) -> XarrayResult<Self> {
         let members = Members::of(&group).await?;
         Ok(Self::new(members.into_shared(group, options, &Above::default())?))
+    }
+
+    /// Returns the dataset of one array alone, as a variable with this name: for an array without a group, or whose own
+    /// attributes say enough. Makes no request. A dimension without a name, or with the name of one before it, is `dim_N`
+    /// with its number.
+    ///
+    /// # Errors
+    /// [`Access`](crate::XarrayErrorKind::Access) if the path of the array is not one of the storage. A variable that cannot
+    /// be decoded is broken, as in [`open`](Self::open).
+    pub fn of_array(name: &str, array: Array, registry: &Registry) -> XarrayResult<Self> {
+        let above = array.path().rsplit_once('/').map_or("/", |(above, _)| above);
+        let group = Group::unread(array.storage().clone(), above, registry)?;
+        Ok(Self::new(Members::alone(group, name, array)?))
     }
 
     pub(crate) fn new(shared: Shared) -> Self {

@@ -52,6 +52,23 @@ pub fn dimensions(array: &ArrayMeta) -> XarrayResult<Dimensions> {
     }
 }
 
+/// Returns the dimensions of an array by itself. One without a name, or with the name of one before it, is `dim_N` with
+/// its number.
+pub(crate) fn numbered(array: &ArrayMeta) -> Dimensions {
+    if let Ok(known) = dimensions(array)
+        && known.names.iter().enumerate().all(|(at, name)| !known.names[..at].contains(name))
+    {
+        return known;
+    }
+    let own = array.dimension_names().unwrap_or_default();
+    let mut names: Vec<String> = Vec::new();
+    for dim in 0..array.shape().len() {
+        let name = own.get(dim).cloned().flatten().filter(|name| !name.is_empty() && !names.contains(name));
+        names.push(name.unwrap_or_else(|| format!("dim_{dim}")));
+    }
+    Dimensions::new(names, array.shape().to_vec())
+}
+
 fn unnamed(array: &ArrayMeta) -> XarrayError {
     let place = match array.format() {
         Format::V3 => "dimension_names",

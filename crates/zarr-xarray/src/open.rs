@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use zarr_array::Array;
 use zarr_hierarchy::{Child, ChildState, Group, HierarchyError};
 use zarr_meta::NodeMeta;
 
@@ -52,6 +53,15 @@ impl Members {
         Ok(members)
     }
 
+    /// Plans the dataset of one array.
+    pub(crate) fn alone(group: Group, name: &str, array: Array) -> XarrayResult<Shared> {
+        let options = DecodeOptions::default();
+        let stored = StoredArray { meta: array.metadata().clone(), array: Ok(array) };
+        let plan = DatasetPlan::alone(name, &stored.meta, &options)?;
+        let arrays = BTreeMap::from([(name.to_owned(), stored.into())]);
+        Ok(Self { arrays, ..Self::default() }.shared(group, plan, &options, &Above::default()))
+    }
+
     /// Plans the dataset of a group with these members.
     pub(crate) fn into_shared(
         mut self,
@@ -63,6 +73,10 @@ impl Members {
         self.broken.retain(|name, _| !options.dropped.contains(name));
         let arrays = self.arrays.iter().map(|(name, stored)| (name.as_str(), &stored.meta));
         let plan = DatasetPlan::new(group.attributes(), arrays, options)?;
+        Ok(self.shared(group, plan, options, above))
+    }
+
+    fn shared(self, group: Group, plan: DatasetPlan, options: &DecodeOptions, above: &Above) -> Shared {
         let DatasetPlan { mut dimensions, variables, coordinates, indexes, attributes, mut findings } = plan;
         let mut plans: BTreeMap<_, _> =
             variables.into_iter().map(|(name, plan)| (name, plan.map(Arc::new))).collect();
@@ -83,7 +97,7 @@ impl Members {
         for (name, length) in &above.dimensions {
             dimensions.entry(name.clone()).or_insert(*length);
         }
-        Ok(Shared {
+        Shared {
             group,
             options: options.clone(),
             dimensions,
@@ -95,6 +109,6 @@ impl Members {
             indexes,
             loaded,
             inherited,
-        })
+        }
     }
 }

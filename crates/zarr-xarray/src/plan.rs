@@ -9,7 +9,9 @@ use crate::conventions::{
     CoordinateNames, DecodeOptions, FillIsMissing, Stored, VariablePlan, decode_variable,
 };
 use crate::coordinates::{ByName, by_name, named_by_group, named_by_variable};
-use crate::dimensions::{Dimensions, dimensions, lengths, report, visible_attributes, without_netcdf};
+use crate::dimensions::{
+    Dimensions, dimensions, lengths, numbered, report, visible_attributes, without_netcdf,
+};
 use crate::element_kind::ElementKind;
 use crate::error::{XarrayError, XarrayResult};
 use crate::fill_value::{Missing, read_fill_value};
@@ -49,8 +51,17 @@ impl DatasetPlan {
         arrays: impl IntoIterator<Item = (&'a str, &'a ArrayMeta)>,
         options: &DecodeOptions,
     ) -> XarrayResult<Self> {
-        let mut arrays: Vec<Array<'_>> =
-            arrays.into_iter().map(|(name, meta)| Array::new(name, meta)).collect();
+        Self::of(attributes, arrays.into_iter().map(|(name, meta)| Array::new(name, meta)).collect(), options)
+    }
+
+    /// Plans the dataset of one array alone. Dimensions without a name of their own are named by their number.
+    pub(crate) fn alone(name: &str, meta: &ArrayMeta, options: &DecodeOptions) -> XarrayResult<Self> {
+        let mut array = Array::new(name, meta);
+        array.dimensions = Ok(numbered(meta));
+        Self::of(Object::new(), vec![array], options)
+    }
+
+    fn of(attributes: Object, mut arrays: Vec<Array<'_>>, options: &DecodeOptions) -> XarrayResult<Self> {
         if options.times.is_some() {
             inherit_units(&mut arrays);
         }

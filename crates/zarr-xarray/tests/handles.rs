@@ -1,7 +1,10 @@
 //! Datasets in memory: what is read, selected and refused.
 
 use zarr_conformance::instruments::Counting;
-use zarr_hierarchy::zarr_array::{DataType, Limits, Located, Storage, WriteElement, standard};
+use zarr_hierarchy::zarr_array::blocking::Array;
+use zarr_hierarchy::zarr_array::{
+    CreateOptions, DataType, ExistingNode, Limits, Located, Storage, WriteElement, standard,
+};
 use zarr_hierarchy::{ArrayMeta, GroupOptions, blocking::Group};
 use zarr_meta::json::{Value, json};
 use zarr_store::MemoryStore;
@@ -41,6 +44,37 @@ impl Stored {
 
     fn open(&self) -> Dataset {
         Dataset::open(Group::open(self.storage.clone(), "/", &standard()).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn an_array_alone_is_a_dataset_without_a_request() {
+    let memory = Storage::from(MemoryStore::new());
+    let (storage, counting) = Counting::over(&memory);
+    let packed = json!({ "scale_factor": 0.5, "_FillValue": -1 });
+    for (names, wanted) in [
+        (None, ["dim_0", "dim_1"]),
+        (Some([Some("y"), None]), ["y", "dim_1"]),
+        (Some([Some("x"), Some("x")]), ["x", "dim_1"]),
+        (Some([Some("y"), Some("x")]), ["y", "x"]),
+    ] {
+        let meta = ArrayMeta::builder([1, 2], DataType::Int16).chunks([1, 2]).attributes(packed.clone());
+        let meta = match names {
+            Some(names) => meta.dimension_names(names),
+            None => meta,
+        };
+        let options = CreateOptions::new().existing(ExistingNode::Replace);
+        let meta = meta.build().unwrap();
+        let array = Array::create_with(storage.clone(), "/g/a", meta, &standard(), &options).unwrap();
+        array.write(.., &[3_i16, -1]).unwrap();
+        let before = counting.counts();
+        let dataset = Dataset::of_array("a", array, &standard()).unwrap();
+        let variable = dataset.variable("a").unwrap();
+        assert_eq!(variable.dimensions(), wanted);
+        assert_eq!(dataset.group().path(), "/g");
+        assert_eq!((counting.counts() - before).requests(), 0);
+        let part = variable.isel([(wanted[1], 0..1)]).unwrap();
+        assert_eq!(part.read::<f64>().unwrap().as_slice(), [1.5]);
     }
 }
 
