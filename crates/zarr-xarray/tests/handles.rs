@@ -78,6 +78,21 @@ fn an_array_alone_is_a_dataset_without_a_request() {
     }
 }
 
+#[test]
+fn texts_with_a_missing_value_and_numbers_for_booleans_are_encoded() {
+    let stored = Stored::new()
+        .with("s", &[("x", 2)], DataType::String, json!({ "_FillValue": "none" }), &["a", "none"])
+        .with("b", &[("x", 2)], DataType::Int16, json!({ "dtype": "bool" }), &[0_i16, 1]);
+    let dataset = stored.open();
+    let texts = dataset.variable("s").unwrap();
+    let read = texts.read_any().unwrap();
+    assert_eq!(texts.encode(read).unwrap(), b"anone");
+    let truths = dataset.variable("b").unwrap();
+    assert_eq!(truths.encode(vec![true, false]).unwrap(), [1_i16, 0].map(i16::to_ne_bytes).concat());
+    truths.write(vec![true, false]).unwrap();
+    assert_eq!(truths.read_raw::<i16>().unwrap().as_slice(), [1, 0]);
+}
+
 /// Packed numbers along times and descending latitudes.
 fn weather() -> Stored {
     let (time, lat) = (("time", 4), ("lat", 3));

@@ -9,7 +9,8 @@ use crate::decoded::Decoded;
 use crate::element_kind::ElementKind;
 use crate::encode::{Elements, bytes_of_numbers, check_apart, present};
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
-use crate::kernel::{Packing, TimeCoding};
+use crate::fill_value::Missing;
+use crate::kernel::{Packing, TimeCoding, encode_booleans};
 use crate::number::NumberType;
 use crate::times::Times;
 use crate::times::scale::Axis;
@@ -72,15 +73,30 @@ impl Variable {
                 let coding = TimeCoding::spans(packing.clone(), *stored, *wanted, unit)?;
                 counted(&coding, &counts, unit)
             }
-            (
-                Decoding::Stored | Decoding::Numbers(_) | Decoding::Times { .. } | Decoding::Spans { .. },
-                _,
-            ) => Err(self.another_type("that of the given elements")),
-            _ => Err(XarrayError::new(
+            (Decoding::Booleans(packing), Decoded::Booleans(truths)) if !packing.is_scaled() => {
+                let truths: Vec<u8> = present(truths, "booleans")?.into_iter().map(u8::from).collect();
+                let mut encoded = self.memory::<u8>(packing.stored.size())?;
+                encode_booleans(packing.stored, &truths, &mut encoded)?;
+                Ok(Elements::Bytes(encoded))
+            }
+            (Decoding::Nullable(missing), Decoded::Texts(texts)) if self.kind() == ElementKind::Text => {
+                let first = missing.iter().find_map(|one| match one {
+                    Missing::Text(text) => Some(text),
+                    _ => None,
+                });
+                let texts = texts.clone();
+                let (shape, texts) = texts.into_parts();
+                let texts = texts.into_iter().map(|text| text.or_else(|| first.cloned()));
+                let texts = present(&NdVec::new(shape.clone(), texts.collect())?, "texts")?;
+                Ok(Elements::Texts(NdVec::new(shape, texts)?))
+            }
+            (Decoding::Texts { .. } | Decoding::Nullable(_), _)
+            | (Decoding::Booleans(_), Decoded::Booleans(_)) => Err(XarrayError::new(
                 XarrayErrorKind::Unsupported,
-                "elements of this encoding are not written: texts with a missing value, characters, and numbers \
-                 that stand for booleans",
+                "elements of this encoding are not written: characters, byte strings with a missing value, and \
+                     packed booleans",
             )),
+            _ => Err(self.another_type("that of the given elements")),
         }
     }
 
