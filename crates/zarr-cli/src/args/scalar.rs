@@ -1,6 +1,6 @@
 //! One element, as users type it.
 
-use zarr_array::meta::json::{Value, ValueKind};
+use zarr_array::meta::json::{Object, Value, ValueKind};
 use zarr_array::meta::{Strict, fill};
 use zarr_array::traits::number::Numeric;
 use zarr_array::{DataType, FillValue};
@@ -31,13 +31,16 @@ pub(crate) fn value(text: &str, data_type: &DataType) -> Result<Value, Failure> 
             Ok(quoted(text).unwrap_or_else(|| text.into()))
         }
         DataType::Extension(time) if time.name() == "numpy.datetime64" => {
-            let configuration = time.configuration();
-            let unit = configuration.get("unit").and_then(|unit| unit.as_text()).unwrap_or_default();
-            let steps = configuration.get("scale_factor").and_then(|scale| scale.as_i64()).unwrap_or(1);
-            datetime(plain, &unit, steps)
+            let (unit, scale) = step(&time.configuration());
+            datetime(plain, &unit, scale)
         }
         DataType::Extension(time) if time.name() == "numpy.timedelta64" => {
-            Ok(not_a_time(plain).unwrap_or_else(|| given(text)))
+            let (unit, scale) = step(&time.configuration());
+            match (not_a_time(plain), span(plain)) {
+                (Some(none), _) => Ok(none),
+                (None, Some(nanoseconds)) => steps(plain, nanoseconds, &unit, scale),
+                (None, None) => Ok(given(text)),
+            }
         }
         _ => Ok(given(text)),
     }
@@ -93,30 +96,50 @@ fn datetime(text: &str, unit: &str, scale: i64) -> Result<Value, Failure> {
         return Ok(none);
     }
     let Some((time, nanoseconds)) = parsed(text) else { return Ok(given(text)) };
-    let wrong = || Failure::usage(format!("{text:?} is not a whole number of steps of {scale} {unit}"));
     let date = time.date;
     let months = i128::from(date.year - 1970) * 12 + i128::from(date.month) - 1;
-    // The nanoseconds, or the months, of a unit.
+    match unit {
+        "Y" | "M" if time != DateTime::midnight(date.year, date.month, 1) => Err(between(text, unit, scale)),
+        "Y" => whole(text, months, 12, unit, scale),
+        "M" => whole(text, months, 1, unit, scale),
+        _ => steps(text, nanoseconds, unit, scale),
+    }
+}
+
+/// Returns the unit of a data type of times, and how many of it a step has.
+fn step(configuration: &Object) -> (String, i64) {
+    let unit = configuration.get("unit").and_then(|unit| unit.as_text()).unwrap_or_default();
+    (unit, configuration.get("scale_factor").and_then(|scale| scale.as_i64()).unwrap_or(1))
+}
+
+fn between(text: &str, unit: &str, scale: i64) -> Failure {
+    Failure::usage(format!("{text:?} is not a whole number of steps of {scale} {unit}"))
+}
+
+/// Returns the number of steps of `scale` units in these nanoseconds.
+fn steps(text: &str, nanoseconds: i128, unit: &str, scale: i64) -> Result<Value, Failure> {
     let (amount, size) = match unit {
-        "Y" | "M" if time != DateTime::midnight(date.year, date.month, 1) => return Err(wrong()),
-        "Y" => (months, 12),
-        "M" => (months, 1),
         "W" => (nanoseconds, 7 * 86_400_000_000_000),
         "D" => (nanoseconds, 86_400_000_000_000),
         "h" => (nanoseconds, 3_600_000_000_000),
         "m" => (nanoseconds, 60_000_000_000),
         "s" => (nanoseconds, 1_000_000_000),
         "ms" => (nanoseconds, 1_000_000),
-        "us" => (nanoseconds, 1_000),
+        "us" | "μs" => (nanoseconds, 1_000),
         "ns" => (nanoseconds, 1),
         "ps" => (nanoseconds * 1_000, 1),
         "fs" => (nanoseconds * 1_000_000, 1),
         "as" => (nanoseconds * 1_000_000_000, 1),
         _ => return Err(Failure::usage(format!("{text:?}: the data type has no unit of time"))),
     };
+    whole(text, amount, size, unit, scale)
+}
+
+/// Returns the number of steps of `scale` units, of which each has the size `size`, in an amount.
+fn whole(text: &str, amount: i128, size: i128, unit: &str, scale: i64) -> Result<Value, Failure> {
     let step = size * i128::from(scale.max(1));
     if amount % step != 0 {
-        return Err(wrong());
+        return Err(between(text, unit, scale));
     }
     let steps = i64::try_from(amount / step).ok().filter(|steps| *steps != i64::MIN);
     steps
@@ -134,6 +157,31 @@ fn parsed(text: &str) -> Option<(DateTime, i128)> {
     let calendar = Calendar::ProlepticGregorian;
     let time = Interval::parse(text.strip_suffix('Z').unwrap_or(text), calendar).ok()?.first()?;
     Some((time, time.to_nanoseconds(calendar)?))
+}
+
+/// Returns the nanoseconds of a span in ISO 8601, such as `P1DT6H` and `-PT0.5S`.
+pub(crate) fn span(text: &str) -> Option<i128> {
+    let (sign, rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    let rest = rest.strip_prefix('P').filter(|rest| !rest.is_empty())?;
+    let (days, times) = rest.split_once('T').unwrap_or((rest, ""));
+    let mut all = 0_i128;
+    for (mut part, units) in [(days, &[('D', 86_400)][..]), (times, &[('H', 3600), ('M', 60), ('S', 1)])] {
+        for (letter, seconds) in units {
+            let Some((number, rest)) = part.split_once(*letter) else { continue };
+            let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+            let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+            if !is_digits(whole) || !is_digits(fraction) || fraction.len() > 9 || whole.len() > 20 {
+                return None;
+            }
+            let fraction: i128 = format!("{fraction:0<9}").parse().ok()?;
+            all += (whole.parse::<i128>().ok()? * 1_000_000_000 + fraction) * seconds;
+            part = rest;
+        }
+        if !part.is_empty() {
+            return None;
+        }
+    }
+    Some(sign * all)
 }
 
 #[cfg(test)]
@@ -172,6 +220,7 @@ mod tests {
             ("datetime64[s]", "nat", time(i64::MIN)),
             ("timedelta64[s]", "NaT", time(i64::MIN)),
             ("timedelta64[s]", "-5", time(-5)),
+            ("timedelta64[h]", "P1DT6H", time(30)),
         ] {
             let (data_type, _) = data_type::named(dtype).unwrap();
             let found =
@@ -202,6 +251,25 @@ mod tests {
         ] {
             let (data_type, _) = data_type::named(dtype).unwrap();
             assert!(element(text, &data_type).is_err(), "{dtype} {text}");
+        }
+    }
+
+    #[test]
+    fn spans_are_read_as_they_are_printed() {
+        for (text, wanted) in [
+            ("PT0S", Some(0)),
+            ("P1D", Some(86_400_000_000_000)),
+            ("P1DT6H", Some(108_000_000_000_000)),
+            ("-PT6H", Some(-21_600_000_000_000)),
+            ("PT1M30.5S", Some(90_500_000_000)),
+            ("PT0.000000001S", Some(1)),
+            ("P", None),
+            ("PT5", None),
+            ("P1H", None),
+            ("PT1S1M", None),
+            ("6 hours", None),
+        ] {
+            assert_eq!(span(text), wanted, "{text}");
         }
     }
 }
