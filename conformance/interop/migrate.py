@@ -124,7 +124,7 @@ def different_datasets(before, after, how):
 def ours(command, store):
     """Returns what the command itself reads, by path."""
     paths = sorted(p.parent for name in (".zarray", "zarr.json", "meta") for p in store.rglob(name))
-    return {path.relative_to(store): run(command, "cat", "--format", "json", path).stdout for path in paths}
+    return {path.relative_to(store): run(command, "cat", "--stored", "--format", "json", path).stdout for path in paths}
 
 
 def check(command, store, work):
@@ -141,7 +141,7 @@ def check(command, store, work):
             yield "the dry run was refused with another message, or a file has changed"
         raise Other("refused", dry.stderr.decode().splitlines()[0].partition("zarr: ")[2])
     is_old = is_old_array(copy)
-    own, raw = ours(command, copy), run(command, "cat", copy).stdout
+    own, raw = ours(command, copy), run(command, "cat", "--format", "raw", copy).stdout
     error = None
     before, seen = {}, []
     try:
@@ -193,7 +193,7 @@ def check_copy(command, store, work):
     if done.returncode:
         raise Other("refused", done.stderr.decode().splitlines()[0].partition("zarr: ")[2])
     if is_old_array(store):
-        if little_endian(nodes(copy, 3)[""][1]).tobytes() != run(command, "cat", store).stdout:
+        if little_endian(nodes(copy, 3)[""][1]).tobytes() != run(command, "cat", "--format", "raw", store).stdout:
             yield "values"
         return
     uses = [False, True] if (store / ".zmetadata").exists() else [False]

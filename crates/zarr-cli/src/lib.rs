@@ -8,6 +8,7 @@ mod args;
 mod boxes;
 mod colour;
 mod crew;
+mod decimals;
 mod decoded;
 mod doomed;
 mod elements;

@@ -51,13 +51,21 @@ pub(crate) struct Around {
 pub(crate) struct Scenes {
     /// The array at the root of the store, as a part of the hierarchy around it.
     root: Option<Target>,
+    /// Whether elements are shown as they are stored.
+    is_stored: bool,
     last: Mutex<Option<(String, Instant, Arc<Around>)>>,
 }
 
 impl Scenes {
     /// `root` is the array that is the root of the store, as a part of the hierarchy around it.
     pub(crate) fn new(root: Option<Target>) -> Self {
-        Self { root, last: Mutex::new(None) }
+        Self { root, is_stored: false, last: Mutex::new(None) }
+    }
+
+    /// Shows elements as they are stored.
+    #[cfg(feature = "page")]
+    pub(crate) fn stored(self, is_stored: bool) -> Self {
+        Self { is_stored, ..self }
     }
 
     /// Returns what the group at a path says.
@@ -85,7 +93,7 @@ impl Scenes {
                 let chosen = chosen(image, level, pixels)?;
                 let path = format!("{}/{}", here.path.trim_end_matches('/'), chosen.arrays[0]);
                 let array = here.open(&path).map_err(|e| here.fail(e))?;
-                let variable = is_packed(&array).then(|| decoded(here, &path)).flatten();
+                let variable = (is_packed(&array) && !self.is_stored).then(|| decoded(here, &path)).flatten();
                 let level = Some(chosen.clone());
                 return Ok(Scene { array, variable, around: Some(around), level });
             }
@@ -105,7 +113,7 @@ impl Scenes {
             _ if is_image && !is_packed(&array) || !around.is_small => None,
             _ => decoded(&group, &own.path),
         };
-        let variable = variable.filter(is_readable);
+        let variable = variable.filter(|variable| !self.is_stored && is_readable(variable));
         Ok(Scene { array, variable, around: Some(around), level })
     }
 }

@@ -30,8 +30,8 @@ fn main() -> ExitCode {
 fn run(arguments: &[&str]) -> Result<ExitCode> {
     match *arguments {
         ["info", node] => command(&["info", "--json", node]),
-        ["read", node] => command(&["cat", node]),
-        ["read", "--json", node] => command(&["cat", "--format", "json", node]),
+        ["read", node] => command(&["cat", "--format", "raw", node]),
+        ["read", "--json", node] => command(&["cat", "--stored", "--format", "json", node]),
         ["list", store] => list(store),
         ["write", node, metadata] => write(node, metadata, false),
         ["write", "--json", node, metadata] => write(node, metadata, true),

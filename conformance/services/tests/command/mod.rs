@@ -69,8 +69,12 @@ fn assert_same(server: &Server, folder: &Folder, url: &str) {
     s3(server, &["consolidate", "--check", url]).ok();
     for chunk in folder.files("h.zarr").iter().filter(|file| file.ends_with("/c/0")) {
         let node = chunk.trim_end_matches("/c/0");
-        let wanted = zarr(["cat", &format!("{root}/{node}")]).ok().out;
-        assert_eq!(s3(server, &["cat", &format!("{url}|zarr:{node}")]).ok().out, wanted, "{node}");
+        let wanted = zarr(["cat", "-f", "raw", &format!("{root}/{node}")]).ok().out;
+        assert_eq!(
+            s3(server, &["cat", "-f", "raw", &format!("{url}|zarr:{node}")]).ok().out,
+            wanted,
+            "{node}"
+        );
     }
 }
 
@@ -264,7 +268,7 @@ fn a_web_server_is_read_by_consolidated_metadata() {
         server.insert(&format!("/{file}"), bytes);
     }
 
-    let wanted = zarr(["cat", &format!("{root}/g0/a1")]).ok().out;
+    let wanted = zarr(["cat", "-f", "raw", &format!("{root}/g0/a1")]).ok().out;
     for host in [format!("http://{}", nginx.address()), server.url("")] {
         for store in [format!("{host}/h.zarr"), format!("{host}/x.zip|zip:h.zarr")] {
             for verb in [&["info"][..], &["tree", "--json"], &["ls", "-l", "-R"]] {
@@ -276,7 +280,11 @@ fn a_web_server_is_read_by_consolidated_metadata() {
                 };
                 assert_eq!(run(&store), wanted, "{verb:?} {store}");
             }
-            assert_eq!(zarr(["cat", &format!("{store}|zarr:g0/a1")]).ok().out, wanted, "{store}");
+            assert_eq!(
+                zarr(["cat", "-f", "raw", &format!("{store}|zarr:g0/a1")]).ok().out,
+                wanted,
+                "{store}"
+            );
             zarr(["info", &format!("{store}|zarr:no")]).fails(3, &["there is no node at \"/no\""]);
         }
         // Without it only nodes with a known path can be opened.
@@ -284,7 +292,10 @@ fn a_web_server_is_read_by_consolidated_metadata() {
         zarr(["tree", &plain]).fails(6, &[&plain, "cannot list", "`zarr consolidate`", "URL|zarr:path"]);
         // A group that cannot be listed is described as far as it is known.
         assert!(zarr(["info", &plain]).ok().text().contains("the store cannot list"));
-        assert_eq!(zarr(["cat", &format!("{plain}|zarr:a")]).ok().out, 7_i32.to_le_bytes().repeat(8));
+        assert_eq!(
+            zarr(["cat", "-f", "raw", &format!("{plain}|zarr:a")]).ok().out,
+            7_i32.to_le_bytes().repeat(8)
+        );
         zarr(["info", &format!("{host}/none")]).fails(3, &["there is no node"]);
         zarr(["copy", "-q", &root, &format!("{host}/new")]).fails(6, &["/new", "read-only"]);
     }

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use zarr_array::{AnyArray, DataType};
+use zarr_xarray::blocking::Variable;
 use zarr_xarray::{Calendar, DateTime, Decoded, NOT_A_TIME, Spans, TimeUnit, Times};
 
+use crate::decoded::{Integers, Values, values};
 use crate::exit::{Exit, Failure};
 use crate::out::render::Render;
 
@@ -32,6 +34,11 @@ enum Cells {
         data_type: DataType,
         bytes: Vec<u8>,
     },
+    /// Integers, some of which are missing.
+    Integers {
+        render: Render,
+        integers: Integers,
+    },
     /// Elements of variable length.
     Variable {
         render: Render,
@@ -48,10 +55,22 @@ enum Cells {
 }
 
 impl Column {
+    /// Reads the elements of a variable. Packed numbers have the decimals of their scale.
+    pub(crate) fn read(variable: &Variable, style: Style) -> Result<Self, Failure> {
+        match values(variable)? {
+            Values::Decoded(decoded) => Self::new(decoded, style),
+            Values::Integers(integers) => {
+                let data_type = integers.data_type();
+                let render = Render::text(&data_type).ok_or_else(|| unprintable(&data_type))?;
+                Ok(Self { cells: Cells::Integers { render, integers }, style })
+            }
+        }
+    }
+
     pub(crate) fn new(decoded: Decoded, style: Style) -> Result<Self, Failure> {
         let render = |data_type: &DataType| {
             let render = if style == Style::Json { Render::json(data_type) } else { Render::text(data_type) };
-            render.ok_or_else(|| Failure::unsupported(format!("elements of {data_type} cannot be printed")))
+            render.ok_or_else(|| unprintable(data_type))
         };
         let cells = match decoded {
             Decoded::Booleans(values) => Cells::Booleans(values.into_vec()),
@@ -84,6 +103,14 @@ impl Column {
                 match self.style {
                     Style::Json | Style::Field if is_nan(data_type, element) => self.missing(out),
                     _ => render.element(element, out)?,
+                }
+            }
+            Cells::Integers { render, integers: Integers { number, bytes, missing } } => {
+                let element = bytes.chunks_exact(number.size()).nth(i).ok_or_else(beyond)?;
+                match (missing.iter().any(|one| one == element), self.style) {
+                    (true, Style::Text) => out.extend_from_slice(b"NaN"),
+                    (true, _) => self.missing(out),
+                    (false, _) => render.element(element, out)?,
                 }
             }
             Cells::Variable { render, contents } => {
@@ -173,11 +200,15 @@ impl Column {
                 counts(times.values(), times.unit())
             }
             Cells::Spans(spans) => counts(spans.values(), spans.unit()),
-            Cells::Variable { .. } | Cells::Texts(_) | Cells::Bytes { .. } => {
+            Cells::Integers { .. } | Cells::Variable { .. } | Cells::Texts(_) | Cells::Bytes { .. } => {
                 Err(no_form("the elements have different lengths"))
             }
         }
     }
+}
+
+fn unprintable(data_type: &DataType) -> Failure {
+    Failure::unsupported(format!("elements of {data_type} cannot be printed"))
 }
 
 /// Stored or decoded elements as bytes.
@@ -210,7 +241,7 @@ fn plain(values: AnyArray) -> Result<Plain, Failure> {
         AnyArray::Bytes(values) => Plain::Variable(DataType::Bytes, values.into_vec()),
         AnyArray::Variable { data_type, contents } => Plain::Variable(data_type, contents.into_vec()),
         AnyArray::Other { data_type, bytes, .. } => Plain::Fixed(data_type, bytes),
-        _ => return Err(Failure::unsupported("structured elements are not decoded; leave out --decode")),
+        _ => return Err(Failure::unsupported("structured elements are not decoded; --stored prints them")),
     })
 }
 

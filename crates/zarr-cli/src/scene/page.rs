@@ -89,7 +89,7 @@ impl Scene {
         let mut texts = Vec::new();
         let lossy = |text: Vec<u8>| String::from_utf8_lossy(&text).into_owned();
         if let Some(variable) = &self.variable {
-            let column = Column::new(read(variable, picks, &slab)?.read_any()?, Style::Text)?;
+            let column = Column::read(&read(variable, picks, &slab)?, Style::Text)?;
             let count = slab.count.iter().product::<u64>();
             for at in 0..usize::try_from(count).unwrap_or(0) {
                 let mut text = Vec::new();

@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use zarr_array::DataType;
 use zarr_array::blocking::Array;
 use zarr_xarray::blocking::Dataset;
 use zarr_xarray::{FromOptions, XarrayError, XarrayErrorKind};
 
+use crate::args::decode::{Decode, Shown};
 use crate::args::dimension::{self, Dimension};
-use crate::args::from;
+use crate::args::from::{self, Layout, Wanted};
+use crate::args::labels::{Around, Chosen};
 use crate::args::stores::{Stores, shown};
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome};
@@ -29,6 +30,9 @@ use crate::torn;
 /// its times. All chunks are written first, then the shapes, that of the coordinate last, so readers see the old dataset or
 /// the longer one. After an error the old one is left. Only one process may append to a dataset at a time.
 ///
+/// Tables, text and JSON are taken as `zarr cat` prints them, and stored as the attributes of the array say. Raw and npy have
+/// elements as they are stored.
+///
 /// An array becomes longer first; until the elements are written, they read as the fill value. Several processes may
 /// append to it at the same time: each gets a range of its own.
 ///
@@ -41,7 +45,7 @@ pub(crate) struct Args {
     #[arg(value_name = "DST")]
     store: PathBuf,
     /// The array or the group with the new elements, in any store.
-    #[arg(value_name = "SRC")]
+    #[arg(value_name = "SRC", conflicts_with_all = ["decode", "stored"])]
     source: Option<PathBuf>,
     #[command(flatten)]
     input: from::Options,
@@ -52,8 +56,10 @@ pub(crate) struct Args {
     /// What happens to labels of SRC that do not come after the last label of DST.
     #[arg(long, value_enum, value_name = "ACTION", default_value_t = Overlap::Error, requires = "source")]
     overlap: Overlap,
-    /// What happens if coordinates along other dimensions differ.
-    #[arg(long, value_enum, value_name = "ACTION", default_value_t = Coordinates::Equal, requires = "source")]
+    #[command(flatten)]
+    decode: Decode,
+    /// What happens if coordinates along other dimensions differ, also in the columns of a table.
+    #[arg(long, value_enum, value_name = "ACTION", default_value_t = Coordinates::Equal)]
     coords: Coordinates,
     /// Print one JSON object.
     #[arg(long)]
@@ -95,7 +101,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     target.check_writable()?;
     let Some(source) = &args.source else {
         return match args.input.is_given() {
-            true => file(args, &target),
+            true => file(args, &target, stores),
             false => Err(Failure::usage("SRC or --from is needed")),
         };
     };
@@ -173,15 +179,36 @@ fn stored(args: &Args, target: &Target, array: Array, from: &Array) -> Outcome {
 }
 
 /// Appends the elements of a file.
-fn file(args: &Args, target: &Target) -> Outcome {
+fn file(args: &Args, target: &Target, stores: &Stores) -> Outcome {
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", target.path)));
     let axis = axis(args, &array).map_err(in_array)?;
-    let wanted: (DataType, bool) = (array.data_type().clone(), false);
-    let input = args.input.open(Some(&wanted))?;
+    let all = Chosen::default();
+    let shown = if args.input.is_table() { Shown::Table(&all) } else { Shown::Elements(&all) };
+    let around = match args.input.is_decoded(args.decode) {
+        true => args.decode.around_target(&array, shown, &args.store, target, stores).map_err(in_array)?,
+        false => None,
+    };
+    let variable = around.as_ref().map(Around::variable).transpose().map_err(in_array)?;
+    let layout = match args.input.is_table() {
+        true => {
+            let picks: Vec<Pick> = array.shape().iter().map(|length| Pick::range(0..*length)).collect();
+            let is_checked = args.coords == Coordinates::Equal;
+            Some(Layout::of(&array, around.as_ref(), &picks, Some(axis), is_checked).map_err(in_array)?)
+        }
+        false => None,
+    };
+    let data_type = array.data_type().clone();
+    let wanted = Wanted {
+        data_type: Some(&data_type),
+        variable: variable.as_ref(),
+        layout: layout.as_ref(),
+        ..Wanted::default()
+    };
+    let input = args.input.open(&wanted)?;
     let lengths = lengths(array.shape(), axis, &named(&array, axis), input.shape.as_deref(), input.count())
         .map_err(in_array)?;
-    let reader = input.reader(&wanted.0, &lengths, false)?;
+    let reader = input.reader(&data_type, &lengths, false)?;
     let bytes = reader.bytes();
     grow(args, target, array, axis, lengths[axis], bytes, |writer, picks, progress| {
         reader.write(writer, picks, |bytes| progress.add(bytes))

@@ -18,6 +18,7 @@ use zarr_array::meta::json::Object;
 use zarr_hierarchy::ChildState;
 use zarr_xarray::blocking::Dataset;
 
+use crate::args::decode::{Decode, Shown};
 use crate::args::labels::{Around, Chosen, Part};
 use crate::args::level::Level;
 use crate::args::stores::Stores;
@@ -48,17 +49,18 @@ pub(crate) struct Args {
     /// The array or group: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// The format of the output; by default that of the extension of --output, or raw. On a terminal the first elements as
-    /// text, decoded if the attributes say how.
+    /// The format of the output; by default that of the extension of --output. On a terminal the first elements as text. In
+    /// a pipe raw with a note, and text in a later release.
     #[arg(short, long, value_enum)]
     format: Option<Format>,
     /// Write a file, which appears when it is complete; `-` for standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print the elements as the attributes say: unpacked numbers, times as dates, missing elements as such. By default
-    /// the elements are printed as they are stored.
-    #[arg(long)]
-    decode: bool,
+    #[command(flatten)]
+    decode: Decode,
+    /// Do not say that raw bytes are printed because no format was chosen.
+    #[arg(short, long)]
+    quiet: bool,
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
@@ -70,19 +72,21 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  zarr cat weather.zarr/t2m > t2m.f32
-  zarr cat --format text -s 0:24,:,5 weather.zarr/t2m
-  zarr cat --format json -s '-1, ::10, ::10' weather.zarr/t2m
+  zarr cat -f text -s 0:24,:,5 weather.zarr/t2m
+  zarr cat -f csv -s time=2020-01,lat=~41.3 weather.zarr/t2m
+  zarr cat -f csv --stored -s 0 weather.zarr/t2m
+  zarr cat -f raw weather.zarr/t2m > t2m.i16
+  zarr cat -f json -s '-1, ::10, ::10' weather.zarr/t2m
   zarr cat -s 0 -o day.npy weather.zarr/t2m
-  zarr cat --format json -s ':,[3,5],::-1' weather.zarr/t2m
-  zarr cat --decode --format csv -s time=2020-01,lat=~41.3 weather.zarr/t2m
-  zarr cat --format csv -s lat=~41.3,lon=~2.2 weather.zarr
-  zarr cat --format csv cells.zarr/obs
+  zarr cat -f json -s ':,[3,5],::-1' weather.zarr/t2m
+  zarr cat -f csv -s lat=~41.3,lon=~2.2 weather.zarr
+  zarr cat -f csv cells.zarr/obs
   zarr cat -o cells.png cells.ome.zarr
   zarr cat --level 3 -o small.npy cells.ome.zarr
 
 Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.
-Values are as stored; --decode applies scale_factor, add_offset, _FillValue and the units of times.";
+In text, csv, tsv, json and png elements are as the attributes say: scale_factor, add_offset, _FillValue and the units of
+times are applied. Raw, npy, arrow and parquet have elements as they are stored, unless --decode is given.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -94,7 +98,7 @@ enum Format {
     Text,
     /// A NumPy file; strings get the width of the longest, for which the elements are read twice.
     Npy,
-    /// A table with commas: a row per element, with its positions, or with --decode its coordinates.
+    /// A table with commas: a row per element, with its coordinates, or its positions if it has none.
     Csv,
     /// A table with tabs.
     Tsv,
@@ -116,6 +120,15 @@ enum Format {
 const LINES: usize = 40;
 
 impl Format {
+    /// Whether people read it, so that elements are decoded.
+    fn is_for_people(self) -> bool {
+        #[cfg(feature = "image")]
+        if self == Self::Png {
+            return true;
+        }
+        matches!(self, Self::Json | Self::Text | Self::Csv | Self::Tsv)
+    }
+
     /// Whether a terminal would show nothing that can be read.
     fn is_binary(self) -> bool {
         !matches!(self, Self::Raw | Self::Json | Self::Text | Self::Csv | Self::Tsv)
@@ -159,7 +172,8 @@ impl Args {
             store,
             format: Some(Format::Text),
             output: None,
-            decode: false,
+            decode: Decode::STORED,
+            quiet: true,
             part: Part::default(),
             level: Level::default(),
             #[cfg(feature = "image")]
@@ -174,6 +188,10 @@ impl Args {
 
     /// Opens the output.
     fn open(&self) -> Result<Output, Failure> {
+        let is_stdout = self.output.as_deref().is_none_or(|path| path == Path::new("-"));
+        if self.format.is_none() && is_stdout && !self.is_glance() && !self.quiet {
+            say("note: raw bytes; a later release prints text here: give -f raw or -f text");
+        }
         if self.is_glance() { Output::first_lines(LINES) } else { Output::open(self.output.as_deref()) }
     }
 
@@ -212,12 +230,14 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return table_of(args, &meta.attributes(), &target, delimiter);
     }
     let array = target.array()?;
-    let is_decoded = || {
-        let around = Around::of(&args.store, &target, stores);
-        around.is_ok_and(|around| around.variable().is_ok_and(|variable| variable.shape() == array.shape()))
-    };
-    if args.decode || args.is_glance() && is_decoded() {
-        return decode(args, format, &target, &array, stores);
+    let in_array = |e: Failure| in_array(e, &target, &array);
+    if format.is_for_people() || args.decode.decode {
+        let select = &args.part.select;
+        let shown = if format.delimiter().is_some() { Shown::Table(select) } else { Shown::Elements(select) };
+        let around = args.decode.around_target(&array, shown, &args.store, &target, stores);
+        if let Some(around) = around.map_err(in_array)? {
+            return decode(args, format, &target, &array, &around).map_err(in_array);
+        }
     }
     let picks = args.part.picks(&args.store, &target, &array, stores)?;
     let mut output = args.open()?;
@@ -225,11 +245,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         Format::Csv => delimited::stored(&array, &picks, b',', &mut output),
         Format::Tsv => delimited::stored(&array, &picks, b'\t', &mut output),
         #[cfg(feature = "arrow")]
-        Format::Arrow => table::print(table::Kind::File, &array, &picks, &mut output),
+        Format::Arrow => table::print(table::Kind::File, &array, None, &picks, &mut output),
         #[cfg(feature = "arrow")]
-        Format::Arrows => table::print(table::Kind::Stream, &array, &picks, &mut output),
+        Format::Arrows => table::print(table::Kind::Stream, &array, None, &picks, &mut output),
         #[cfg(feature = "parquet")]
-        Format::Parquet => table::print(table::Kind::Parquet, &array, &picks, &mut output),
+        Format::Parquet => table::print(table::Kind::Parquet, &array, None, &picks, &mut output),
         #[cfg(feature = "image")]
         Format::Png => {
             let plane = picture::Stored { array: &array, picks: &picks };
@@ -243,6 +263,9 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 
 /// Prints a group as a table: of AnnData, or of the variables with the same dimensions.
 fn table_of(args: &Args, attributes: &Object, target: &Target, delimiter: u8) -> Outcome {
+    if args.decode.stored {
+        return Err(Failure::usage("--stored is for an array: the table of a group is decoded"));
+    }
     let is_frame =
         attributes.get("encoding-type").and_then(|of| of.as_text()).as_deref() == Some("dataframe");
     if is_frame {
@@ -272,26 +295,40 @@ fn table_of(args: &Args, attributes: &Object, target: &Target, delimiter: u8) ->
     Ok(Exit::Ok)
 }
 
-/// Prints the elements as the attributes of the variable say.
-fn decode(args: &Args, format: Format, target: &Target, array: &Array, stores: &Stores) -> Outcome {
-    let in_array = |e: Failure| match e.exit() {
+/// Returns a failure that names the array.
+fn in_array(e: Failure, target: &Target, array: &Array) -> Failure {
+    match e.exit() {
         Exit::Ok => e,
         _ => target.fail(e.within(format_args!("array {:?}", array.path()))),
-    };
-    let around = Around::of(&args.store, target, stores).map_err(in_array)?;
-    let part = decoded::Part::of(&around, &args.part.select, target).map_err(in_array)?;
+    }
+}
+
+/// Prints the elements as the attributes of the variable say.
+fn decode(args: &Args, format: Format, target: &Target, array: &Array, around: &Around) -> Outcome {
+    let part = decoded::Part::of(around, &args.part.select, target)?;
     let mut output = args.open()?;
-    let done = match (format, format.delimiter()) {
+    match (format, format.delimiter()) {
         #[cfg(feature = "image")]
         (Format::Png, _) => {
             picture::print(&args.picture, &decoded::Plane { part: &part, array }, &mut output)
+        }
+        #[cfg(feature = "arrow")]
+        (Format::Arrow, _) => {
+            table::print(table::Kind::File, array, Some(&part.variable), &part.picks, &mut output)
+        }
+        #[cfg(feature = "arrow")]
+        (Format::Arrows, _) => {
+            table::print(table::Kind::Stream, array, Some(&part.variable), &part.picks, &mut output)
+        }
+        #[cfg(feature = "parquet")]
+        (Format::Parquet, _) => {
+            table::print(table::Kind::Parquet, array, Some(&part.variable), &part.picks, &mut output)
         }
         (_, Some(delimiter)) => {
             delimited::decoded(&around.dataset, &part, &[], array, delimiter, &mut output)
         }
         (_, None) => part.print(format, array, &mut output),
-    };
-    done.map_err(in_array)?;
+    }?;
     Ok(Exit::Ok)
 }
 

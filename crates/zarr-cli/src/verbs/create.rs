@@ -11,15 +11,19 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::codecs::written;
 use zarr_array::meta::json::Object;
 use zarr_array::meta::v3::Extension;
-use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Members2};
-use zarr_array::{CreateOptions, DataType, ExistingNode};
+use zarr_array::meta::{ArrayBuilder, ArrayMeta, Format, GroupMeta, Members2, MetaResult};
+use zarr_array::traits::Prefix;
+use zarr_array::{CreateOptions, DataType, ExistingNode, OpenOptions};
 use zarr_copy::{ChunkChoice, Codecs, Lengths};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
+use zarr_store::MemoryStore;
 
 use crate::args::data_type;
+use crate::args::decode::{Decode, Shown};
 use crate::args::dimension::no_dimension;
-use crate::args::from;
+use crate::args::from::{self, Wanted};
+use crate::args::labels::{Around, Chosen};
 use crate::args::scalar;
 use crate::args::shape::Shape;
 use crate::args::stores::{Stores, shown};
@@ -33,9 +37,9 @@ use new::New;
 /// Create an array or a group.
 ///
 /// Missing groups above the node are created as well. The metadata is written in the form that every implementation
-/// reads.
+/// reads. Elements from tables, text and JSON are encoded as --attrs says, as `zarr cat` prints them.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("stored", |arg| arg.hide_short_help(true)))]
 pub(crate) struct Args {
     /// The directory of the node: a new store, or a new node in an existing store.
     #[arg(value_name = "STORE[/PATH]")]
@@ -51,11 +55,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A,B,…", required_unless_present_any = ["group", "from", "like"])]
     shape: Option<Shape>,
     /// The data type: a name such as `float32`, `int` or `datetime64[ns]`, a type string of NumPy such as `f4`, `>i2`
-    /// or `U10`, or JSON. With --from by default the type of a NumPy file, or float64 for CSV.
+    /// or `U10`, or JSON. With --from by default the type of a NumPy file, or float64 for text.
     #[arg(long, value_name = "TYPE", required_unless_present_any = ["group", "from", "like"])]
     dtype: Option<String>,
     #[command(flatten)]
     input: from::Options,
+    #[command(flatten)]
+    decode: Decode,
     /// The shape of chunks; by default the array is halved until a chunk has at most 4 MiB. For chunks of different
     /// lengths give a list for the dimension: `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30. Or lengths
     /// by the names of --dimension-names: `time=24,lat=100`; chunks are as long as the array in other dimensions.
@@ -143,9 +149,23 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
                 "--from replaces nothing; create the array in another place, then `zarr rm` and `zarr mv`";
             return Err(Failure::usage(message));
         }
-        let input = args.input.open(given.as_ref())?;
+        let around = match args.input.is_decoded(args.decode) {
+            true => {
+                encoded_by(args, like.as_ref(), given.as_ref(), shape.as_ref(), format, attributes.as_ref())?
+            }
+            false => None,
+        };
+        let variable = around.as_ref().map(Around::variable).transpose()?;
+        let (data_type, is_big) = given.as_ref().map(|(data_type, is_big)| (data_type, *is_big)).unzip();
+        let wanted = Wanted {
+            data_type,
+            is_big: is_big.unwrap_or(false),
+            variable: variable.as_ref(),
+            ..Wanted::default()
+        };
+        let input = args.input.open(&wanted)?;
         let is_given = shape.is_some();
-        let Some(shape) = shape.or_else(|| input.shape.clone()) else {
+        let Some(shape) = shape.or_else(|| input.own_shape()) else {
             return Err(Failure::usage("raw bytes have no shape, give it with --shape"));
         };
         let (data_type, is_big) = given.unwrap_or_else(|| (input.data_type.clone(), false));
@@ -170,6 +190,38 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 /// Invalid metadata comes from the command line, since nothing is stored yet.
 fn from_arguments(e: Failure) -> Failure {
     if e.exit() == Exit::Invalid { Failure::usage(e.message()) } else { e }
+}
+
+/// Returns the new array as a variable, if its attributes say how elements are encoded. Its shape does not matter, and is
+/// known beforehand only if it is given or that of another array.
+fn encoded_by(
+    args: &Args,
+    like: Option<&Like>,
+    given: Option<&(DataType, bool)>,
+    shape: Option<&Vec<u64>>,
+    format: Format,
+    attributes: Option<&Object>,
+) -> Result<Option<Around>, Failure> {
+    let (data_type, is_big) = given.cloned().unwrap_or((DataType::Float64, false));
+    let meta = match shape {
+        Some(shape) => array(args, like, shape.clone(), (&data_type, is_big), format, attributes.cloned()),
+        None => {
+            let mut builder = ArrayMeta::builder([1], data_type.clone());
+            if let Some(attributes) = attributes {
+                builder = builder.attributes(attributes);
+            }
+            if let Some(fill) = &args.fill {
+                builder = builder.fill(scalar::value(fill, &data_type).map_err(|e| e.within("--fill"))?);
+            }
+            built(builder, format).map_err(Failure::from)
+        }
+    };
+    let meta = meta.map_err(from_arguments)?;
+    let (root, options) = (Prefix::root(), OpenOptions::new());
+    let array = Array::from_metadata(MemoryStore::new(), root, meta, Vec::new(), &registry(), &options)?;
+    let all = Chosen::default();
+    let no_group = || Err(Failure::usage("the array is not stored yet"));
+    args.decode.around(&array, Shown::Elements(&all), no_group).map_err(|e| e.within("--attrs"))
 }
 
 /// Makes the metadata of the array.
@@ -230,12 +282,17 @@ fn array(
         }
         None => old.fill_value = fill2,
     }
+    let meta = built(builder, format)?;
+    Ok(if format == Format::V3 { meta } else { meta.with_members2(&old)? })
+}
+
+/// Builds metadata in this format.
+fn built(builder: ArrayBuilder, format: Format) -> MetaResult<ArrayMeta> {
     if format == Format::V3 {
-        return Ok(builder.build()?);
+        return builder.build();
     }
     let keys = Extension::new("v2").with("separator", ".");
-    let meta = builder.chunk_key_encoding(keys).build()?.to_v2()?;
-    Ok(meta.with_members2(&old)?)
+    builder.chunk_key_encoding(keys).build()?.to_v2()
 }
 
 /// Returns the lengths of chunks; `None` keeps those of the array that the new one is like.

@@ -53,7 +53,7 @@ Check
 
 Examples
   zarr weather.zarr
-  zarr cat weather.zarr/t2m -f csv --decode -s time=2020-07-15,lat=~48,lon=~16
+  zarr cat weather.zarr/t2m -f csv -s time=2020-07-15,lat=~48,lon=~16
   zarr copy s3://bucket/weather.zarr . -s time=2020 --chunks time=366,lat=20,lon=20
 
 STORE is a folder, FILE.zip, s3:// gs:// az:// or https:// URL; STORE/PATH a node in it.

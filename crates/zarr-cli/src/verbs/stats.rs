@@ -15,16 +15,18 @@ use std::sync::OnceLock;
 use zarr_array::blocking::Array;
 use zarr_array::meta::NodeMeta;
 use zarr_array::meta::json::Value;
-use zarr_array::traits::number::{NumberType, with_number};
+use zarr_array::traits::number::{NumberType, with_integer, with_number};
 use zarr_array::{AnyArray, DataType};
 use zarr_hierarchy::ChildState;
 use zarr_xarray::{Calendar, Decoded, Flags, NOT_A_TIME, TimeUnit};
 
-use crate::args::labels::{Around, Part};
+use crate::args::decode::{Decode, Shown};
+use crate::args::labels::Part;
 use crate::args::level::Level;
 use crate::args::several::More;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
+use crate::decoded::{Integers, Values, decimals, exact_values};
 use crate::elements::Elements;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out::json;
@@ -38,6 +40,8 @@ use summary::Summary;
 use words::Words;
 
 /// Show the extremes, the mean, the deviation and the histogram of an array, or a line for each array in a group.
+///
+/// Elements are as the attributes say: unpacked numbers, times as dates, missing elements as such.
 ///
 /// Reads every selected element once, in bounded memory. Chunks that are not stored count as the fill value, and take no
 /// time if the store can list. Extremes of integers are exact. NaN counts as missing. Infinities count in the extremes, and
@@ -53,22 +57,20 @@ pub(crate) struct Args {
     store: PathBuf,
     #[command(flatten)]
     more: More,
-    /// Use the elements as the attributes say: unpacked numbers, times as dates, missing elements as such. By default
-    /// elements are used as they are stored.
-    #[arg(long)]
-    decode: bool,
+    #[command(flatten)]
+    decode: Decode,
     /// Print a row for each label of this dimension, or for each `day`, `month` or `year` of a time; decoded. A terminal
     /// gets a table, a pipe or a file CSV.
-    #[arg(long, value_name = "DIMENSION")]
+    #[arg(long, value_name = "DIMENSION", conflicts_with = "stored")]
     by: Option<String>,
     /// Write the means over these dimensions to --output, decoded: of the array, or of all variables of a group.
-    #[arg(long, value_name = "DIMENSIONS", value_delimiter = ',', requires = "output", conflicts_with_all = ["by", "json"])]
+    #[arg(long, value_name = "DIMENSIONS", value_delimiter = ',', requires = "output", conflicts_with_all = ["by", "json", "stored"])]
     mean: Vec<String>,
     /// The new dataset for --mean.
     #[arg(short, long, value_name = "STORE", requires = "mean")]
     output: Option<PathBuf>,
     /// The weights of means and deviations: a coordinate, or `cos(lat)` for the area of a cell.
-    #[arg(long, value_name = "NAME|cos(NAME)")]
+    #[arg(long, value_name = "NAME|cos(NAME)", conflicts_with = "stored")]
     weights: Option<String>,
     /// The significant digits of numbers; by default 6, and all in JSON and CSV.
     #[arg(long, value_name = "DIGITS")]
@@ -89,8 +91,9 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   zarr stats weather.zarr/t2m
-  zarr stats --decode weather.zarr
-  zarr stats --decode -s time=2020-01 weather.zarr/t2m
+  zarr stats weather.zarr
+  zarr stats -s time=2020-01 weather.zarr/t2m
+  zarr stats --stored weather.zarr/t2m
   zarr stats --by month --weights 'cos(lat)' weather.zarr/t2m
   zarr stats --mean lat,lon -o series.zarr weather.zarr
   zarr stats --level auto cells.ome.zarr
@@ -124,8 +127,9 @@ fn one(args: &Args, stores: &Stores) -> Outcome {
         Exit::Ok => e,
         _ => target.fail(e.within(format_args!("array {:?}", array.path()))),
     };
-    let stats = if args.decode {
-        let around = Around::of(&args.store, &target, stores).map_err(in_array)?;
+    let shown = Shown::Elements(&args.part.select);
+    let around = args.decode.around_target(&array, shown, &args.store, &target, stores).map_err(in_array)?;
+    let stats = if let Some(around) = around {
         let part = decoded::Part::of(&around, &args.part.select, &target).map_err(in_array)?;
         let elements = part.picks.iter().fold(1, |count: u64, pick| count.saturating_mul(pick.count));
         as_decoded(&part, &array, &Progress::elements(elements)).map_err(in_array)?
@@ -285,7 +289,7 @@ fn as_decoded(part: &decoded::Part, array: &Array, progress: &Progress) -> Resul
     };
     let read = |slab: &Slab| {
         let mut meaning = Meaning::Numbers;
-        let found = summed(decoded::read(&part.variable, &part.picks, slab)?.read_any()?, &mut meaning)?;
+        let found = summed(exact_values(&decoded::read(&part.variable, &part.picks, slab)?)?, &mut meaning)?;
         Ok::<_, Failure>((found, meaning))
     };
     let job = |piece| match piece {
@@ -310,11 +314,18 @@ fn as_decoded(part: &decoded::Part, array: &Array, progress: &Progress) -> Resul
         sum.merge(found);
         meaning = of;
     })?;
+    if let Some(decimals) = decimals(&part.variable) {
+        sum.round_extremes(|number| decimals.round(number));
+    }
     Ok(Found::Numbers(Stats { sum, meaning, has_fill: false, flags: flags(array) }))
 }
 
 /// Summarises decoded elements. Changes `meaning` if they are times.
-fn summed(values: Decoded, meaning: &mut Meaning) -> Result<Summary, Failure> {
+fn summed(values: Values, meaning: &mut Meaning) -> Result<Summary, Failure> {
+    let values = match values {
+        Values::Decoded(values) => values,
+        Values::Integers(integers) => return whole(&integers),
+    };
     match values {
         Decoded::Times { times, .. } => {
             *meaning = Meaning::Times(times.calendar(), times.unit());
@@ -330,6 +341,20 @@ fn summed(values: Decoded, meaning: &mut Meaning) -> Result<Summary, Failure> {
         Decoded::Numbers(values) => numbers(values),
         _ => Err(Failure::unsupported("the decoded elements are neither numbers nor times")),
     }
+}
+
+/// Summarises integers, some of which are missing.
+fn whole(integers: &Integers) -> Result<Summary, Failure> {
+    with_integer!(
+        integers.number,
+        T => {
+            let load = |bytes: &[u8; size_of::<T>()]| T::from_ne_bytes(*bytes);
+            let missing: Vec<T> = integers.missing.iter().filter_map(|one| one.as_chunks().0.first().map(load)).collect();
+            let numbers = integers.bytes.as_chunks().0;
+            Ok(Summary::of_loaded(numbers, load, |number| missing.contains(&number), None))
+        },
+        Err(unsupported(&integers.data_type()))
+    )
 }
 
 /// Summarises decoded numbers.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use zarr_array::meta::json::{Object, Value};
 
+use crate::args::decode::Decode;
 use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::exit::{Exit, Failure, Outcome};
@@ -40,6 +41,8 @@ pub(crate) struct Args {
     /// The level of images in several resolutions: its path or its number from 0 on. By default the one that fits.
     #[arg(long, value_name = "LEVEL")]
     level: Option<String>,
+    #[command(flatten)]
+    decode: Decode,
     #[command(flatten)]
     picture: Options,
 }
@@ -132,7 +135,7 @@ impl<'a> Writer<'a> {
         Ok(Self {
             args,
             target,
-            scenes: Scenes::new(around),
+            scenes: Scenes::new(around).stored(args.decode.stored),
             room,
             nodes: Object::new(),
             maps: Object::new(),

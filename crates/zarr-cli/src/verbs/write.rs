@@ -1,14 +1,14 @@
 //! `zarr write`: overwrites elements of an array, or of all arrays of a dataset.
 
-mod decoded;
-
 use std::path::PathBuf;
 
 use zarr_array::blocking::Array;
-use zarr_xarray::FromOptions;
 use zarr_xarray::blocking::Dataset;
+use zarr_xarray::{DecodedType, FromOptions};
 
-use crate::args::from;
+use crate::args::decode::{Decode, Shown};
+use crate::args::encode::{self, MISSING};
+use crate::args::from::{self, Layout, Wanted};
 use crate::args::labels::{Around, Chosen, Part, select};
 use crate::args::scalar;
 use crate::args::stores::Stores;
@@ -32,6 +32,9 @@ use crate::verbs::append::{Coordinates, refused};
 /// Of two datasets, the variables of SRC with a selected dimension are written. Without -s the labels of SRC say where. The
 /// labels in the region must be the same, and so must be the coordinates along other dimensions. Elements are stored as those
 /// of DST are: packed, in the units of its times.
+///
+/// --value, tables, text and JSON are taken as `zarr cat` prints them, and stored as the attributes of the array say. Raw and
+/// npy have elements as they are stored.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("elements").required(true).args(["source", "from", "value"])))]
@@ -40,21 +43,19 @@ pub(crate) struct Args {
     #[arg(value_name = "DST")]
     store: PathBuf,
     /// The array or the group with the new elements, in any store.
-    #[arg(value_name = "SRC")]
+    #[arg(value_name = "SRC", conflicts_with_all = ["decode", "stored"])]
     source: Option<PathBuf>,
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
     input: from::Options,
-    /// One value for all selected elements, as `zarr create --fill` takes it.
+    /// One value for all selected elements: a number, a date, a text, or `missing` for a missing element.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
-    /// Take elements as the attributes of the variable say, and store them as it stores them: packed, dates in its units.
-    /// `--value missing` is its missing element.
-    #[arg(long, conflicts_with = "source")]
-    decode: bool,
-    /// What happens if coordinates differ, along other dimensions and in the region.
-    #[arg(long, value_enum, value_name = "ACTION", default_value_t = Coordinates::Equal, requires = "source")]
+    #[command(flatten)]
+    decode: Decode,
+    /// What happens if coordinates differ, along other dimensions and in the region, or in the columns of a table.
+    #[arg(long, value_enum, value_name = "ACTION", default_value_t = Coordinates::Equal)]
     coords: Coordinates,
     /// Print one JSON object.
     #[arg(long)]
@@ -66,10 +67,11 @@ Examples:
   zarr write year.zarr january.zarr
   zarr write year.zarr other.zarr -s time=2020-01 --coords ignore
   zarr write weather.zarr/t2m -s 0:24 --from day.npy
-  zarr write weather.zarr/t2m -s '5,:,[0,1]' --decode --value 271.35
-  zarr write weather.zarr/t2m -s time=2020-03-01 --decode --value missing
-  zarr write weather.zarr/time -s 0 --decode --value 2020-01-01T06:00
-  zarr cat -s 3 a.zarr | zarr write b.zarr -s 3 --from -";
+  zarr write weather.zarr/t2m -s '5,:,[0,1]' --value 271.35
+  zarr write weather.zarr/t2m -s time=2020-03-01 --value missing
+  zarr write weather.zarr/t2m -s 5 --stored --value -32767
+  zarr write weather.zarr/time -s 0 --value 2020-01-01T06:00
+  zarr cat -f csv -s 3 a.zarr | zarr write b.zarr -s 3 --from - --from-format csv";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
@@ -84,45 +86,50 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", target.path)));
     let picks = args.part.picks(&args.store, &target, &array, stores)?;
     let counts: Vec<u64> = picks.iter().map(|pick| pick.count).collect();
-    let variable = match args.decode {
-        true => Some(
-            Around::of(&args.store, &target, stores)
-                .and_then(|around| around.variable())
-                .map_err(in_array)?,
-        ),
+    let select = &args.part.select;
+    let shown = if args.input.is_table() { Shown::Table(select) } else { Shown::Elements(select) };
+    let is_decoded = args.value.is_some() || args.input.is_decoded(args.decode);
+    let around = match is_decoded {
+        true => args.decode.around_target(&array, shown, &args.store, &target, stores).map_err(in_array)?,
         false => None,
     };
-    match (&args.value, from, &variable) {
-        (Some(value), ..) => {
+    let variable = around.as_ref().map(Around::variable).transpose().map_err(in_array)?;
+    match (&args.value, from) {
+        (Some(value), _) => {
             let element = match &variable {
-                Some(variable) => decoded::element(value, variable),
-                None => scalar::element(value, array.data_type())
-                    .map(|element| element.bytes().to_vec())
-                    .map_err(|e| {
-                        let message = format!(
-                            "{}; --decode takes numbers, dates and `missing` as `cat --decode` prints them",
-                            e.message()
-                        );
-                        Failure::new(e.exit(), message)
-                    }),
+                Some(variable) => {
+                    let is_missing = value.trim() == MISSING && variable.data_type() != DecodedType::Texts;
+                    encode::element((!is_missing).then_some(value), variable, array.data_type())
+                }
+                None => scalar::element(value, array.data_type()).map(|element| element.bytes().to_vec()),
             };
             let element = element.map_err(|e| in_array(e.within("--value")))?;
             fill(&array, &picks, &element, args.json).map_err(|e| target.fail(e))?;
         }
-        (None, None, Some(variable)) => {
-            decoded::file(&args.input, variable, &array, &picks, args.json).map_err(in_array)?;
-        }
-        (None, Some(from), _) => {
+        (None, Some(from)) => {
             taken::check_same(&array, &from).map_err(in_array)?;
             let dims = dims(&picks, from.shape()).map_err(in_array)?;
             let progress = Progress::written(args.json);
             let copied = taken::copy(&from, &dims, &array, &picks, |bytes| progress.add(bytes));
             copied.map_err(|e| target.fail(e))?;
         }
-        (None, None, None) => {
-            let data_type = array.data_type().clone();
-            let input = args.input.open(Some(&(data_type.clone(), false)))?;
-            let reader = input.reader(&data_type, &counts, false)?;
+        (None, None) => {
+            let data_type = array.data_type();
+            let layout = match args.input.is_table() {
+                true => {
+                    let is_checked = args.coords == Coordinates::Equal;
+                    Some(Layout::of(&array, around.as_ref(), &picks, None, is_checked).map_err(in_array)?)
+                }
+                false => None,
+            };
+            let wanted = Wanted {
+                data_type: Some(data_type),
+                variable: variable.as_ref(),
+                layout: layout.as_ref(),
+                ..Wanted::default()
+            };
+            let reader = args.input.open(&wanted).and_then(|input| input.reader(data_type, &counts, false));
+            let reader = reader.map_err(in_array)?;
             let progress = Progress::new(reader.bytes(), args.json);
             let written = reader.write(&array, &picks, |bytes| progress.add(bytes));
             written.map_err(|e| target.fail(e))?;

@@ -29,7 +29,7 @@ fn an_archive_is_named_like_a_directory() {
     // The content decides, not the name.
     fs::rename(folder.join("x%20y.zip"), folder.join("x.data")).unwrap();
     assert_eq!(run("ls -R x.data").ok().text(), run("ls -R h.zarr").ok().text());
-    assert_eq!(run("cat x.data/g/b").ok().out, run("cat h.zarr/g/b").ok().out);
+    assert_eq!(run("cat -f raw x.data/g/b").ok().out, run("cat -f raw h.zarr/g/b").ok().out);
     assert_eq!(run("info --json x.data/g/b").ok().json()["path"], "/g/b");
     run("copy -q x.data back.zarr").ok();
     assert_eq!(folder.files("back.zarr"), folder.files("h.zarr"));
@@ -98,7 +98,7 @@ fn references_are_read_where_they_are_allowed() {
     assert_eq!(zarr(args!["cat", &node, "-s", ":2", "--format", "json"]).ok().text(), "[5,6]\n");
     let refused =
         ["key \"a/1\"", "s3://far/x.bin", "references may not name this place", "`--allow-references`"];
-    zarr(args!["cat", &node]).fails(8, &refused);
+    zarr(args!["cat", "-f", "raw", &node]).fails(8, &refused);
     let place = format!("s3://far/={}/", folder.join("elsewhere").display());
     let allowed = args!["cat", &node, "--format", "json", "--allow-references", place];
     assert_eq!(zarr(allowed).ok().text(), "[5,6,9,10,65,66]\n");

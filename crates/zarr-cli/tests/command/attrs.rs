@@ -65,7 +65,7 @@ fn attributes_are_set_merged_and_removed() {
     for (array, dtype) in [("h.zarr/a", "int32"), ("i.zarr/a", "int32")] {
         let info = zarr(args!["info", "--json", folder.join(array)]).ok().json();
         assert_eq!(info["data_type"], dtype);
-        zarr(args!["cat", folder.join(array)]).ok();
+        zarr(args!["cat", "-f", "raw", folder.join(array)]).ok();
     }
 }
 

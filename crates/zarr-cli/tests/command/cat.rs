@@ -37,7 +37,7 @@ fn cube(folder: &Folder) {
 fn raw_has_the_fill_value_for_missing_chunks() {
     let folder = Folder::new();
     folder.base("a.zarr");
-    assert_eq!(cat(&folder, &[]).ok().out, le(&[1, 2, 7, 7]));
+    assert_eq!(cat(&folder, &["-f", "raw"]).ok().out, le(&[1, 2, 7, 7]));
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn raw_is_c_order_and_little_endian_for_any_layout() {
     ]);
     folder.node("a.zarr", &array(&[2, 3], "uint16", &[2, 3], &json!(0), &codecs));
     folder.write("a.zarr/c/0/0", [0, 0, 1, 0, 0, 1, 1, 1, 0, 2, 1, 2]);
-    assert_eq!(cat(&folder, &[]).ok().out, [0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1]);
+    assert_eq!(cat(&folder, &["-f", "raw"]).ok().out, [0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1]);
     assert_eq!(cat(&folder, &["-f", "text"]).ok().text(), "0\n1\n2\n256\n257\n258\n");
 }
 
@@ -58,10 +58,10 @@ fn booleans_print_as_0_and_1_and_other_bytes_are_an_error() {
     let folder = Folder::new();
     folder.node("a.zarr", &array(&[4], "bool", &[4], &json!(false), &json!([{ "name": "bytes" }])));
     folder.write("a.zarr/c/0", [0, 1, 1, 0]);
-    assert_eq!(cat(&folder, &[]).ok().out, [0, 1, 1, 0]);
+    assert_eq!(cat(&folder, &["-f", "raw"]).ok().out, [0, 1, 1, 0]);
     assert_eq!(cat(&folder, &["-f", "json"]).ok().text(), "[false,true,true,false]\n");
     folder.write("a.zarr/c/0", [0, 1, 1, 255]);
-    cat(&folder, &[]).fails(5, &["array \"/\": the element at [3] is stored as the byte 255"]);
+    cat(&folder, &["-f", "raw"]).fails(5, &["array \"/\": the element at [3] is stored as the byte 255"]);
     assert_eq!(cat(&folder, &["-s", ":3", "-f", "json"]).ok().text(), "[false,true,true]\n");
 }
 
@@ -83,8 +83,11 @@ fn selections_equal_those_of_python() {
     assert_eq!(json("1,2:2"), json!([]));
     assert_eq!(json("0:2,2:2"), json!([[], []]));
     let all: Vec<i32> = (0..60).collect();
-    assert_eq!(cat(&folder, &[]).ok().out, le(&all));
-    assert_eq!(cat(&folder, &["-s", "-2:,3"]).ok().out, le(&[&all[35..40], &all[55..60]].concat()));
+    assert_eq!(cat(&folder, &["-f", "raw"]).ok().out, le(&all));
+    assert_eq!(
+        cat(&folder, &["-f", "raw", "-s", "-2:,3"]).ok().out,
+        le(&[&all[35..40], &all[55..60]].concat())
+    );
     cat(&folder, &["-s", "3"]).fails(2, &["array \"/\": index 3 is outside of dimension 0 of length 3"]);
     cat(&folder, &["-s", ":,:,:,:"]).fails(2, &["array \"/\": ", "4 dimensions", "3"]);
     for large in ["99999999999999999999", "-99999999999999999999", &format!("0:{}", "9".repeat(100))] {
@@ -198,7 +201,7 @@ fn a_file_appears_when_it_is_complete() {
     assert_eq!(std::fs::read(folder.join("a.txt")).unwrap(), b"1\n2\n7\n7\n");
     assert_eq!(std::fs::read(folder.join("a.json")).unwrap(), b"[1,2,7,7]\n");
     assert_eq!(std::fs::read(folder.join("a.raw")).unwrap(), le(&[1, 2, 7, 7]));
-    assert_eq!(cat(&folder, &["-o", "-"]).ok().out, le(&[1, 2, 7, 7]));
+    assert_eq!(cat(&folder, &["-f", "raw", "-o", "-"]).ok().out, le(&[1, 2, 7, 7]));
     to("a.dat").fails(2, &["a.dat", "--format"]);
     to("none/a.txt").fails(3, &["none/a.txt"]);
     // A failure keeps the old file.
@@ -215,7 +218,7 @@ fn a_file_appears_when_it_is_complete() {
 fn an_array_without_elements_prints_nothing() {
     let folder = Folder::new();
     folder.node("a.zarr", &array(&[2, 0], "float32", &[1, 1], &json!(0), &little()));
-    assert_eq!(cat(&folder, &[]).ok().text(), "");
+    assert_eq!(cat(&folder, &["-f", "raw"]).ok().text(), "");
     assert_eq!(cat(&folder, &["-f", "text"]).ok().text(), "");
     assert_eq!(cat(&folder, &["-f", "json"]).ok().text(), "[[],[]]\n");
     assert_eq!(cat(&folder, &["-f", "npy"]).ok().out.len(), 128);
@@ -251,8 +254,8 @@ fn parts_of_a_large_array_join_without_a_gap() {
     let shape = [3, 40_000_000];
     folder
         .node("a.zarr", &array(&shape, "uint8", &[2, 10_000_000], &json!(9), &json!([{ "name": "bytes" }])));
-    assert_eq!(cat(&folder, &[]).ok().out, vec![9; 120_000_000]);
-    assert_eq!(cat(&folder, &["-s", "::2,::3"]).ok().out.len(), 2 * 13_333_334);
+    assert_eq!(cat(&folder, &["-f", "raw"]).ok().out, vec![9; 120_000_000]);
+    assert_eq!(cat(&folder, &["-f", "raw", "-s", "::2,::3"]).ok().out.len(), 2 * 13_333_334);
 }
 
 #[test]
@@ -285,7 +288,7 @@ fn each_kind_of_fault_has_its_exit_code() {
     ] {
         let folder = Folder::new();
         folder.node("a.zarr", &with(base(), &changes));
-        cat(&folder, &[]).fails(code, &[&["array \"/\""], &parts[..]].concat());
+        cat(&folder, &["-f", "raw"]).fails(code, &[&["array \"/\""], &parts[..]].concat());
     }
 }
 

@@ -15,7 +15,7 @@ fn copy(folder: &Folder, source: &str, destination: &str, options: &[&str]) -> D
 }
 
 fn cat(folder: &Folder, path: &str) -> Vec<u8> {
-    zarr(args!["cat", folder.join(path)]).ok().out
+    zarr(args!["cat", "-f", "raw", folder.join(path)]).ok().out
 }
 
 /// The folder holds only these entries.
@@ -166,7 +166,7 @@ fn a_huge_array_with_few_stored_chunks_is_copied_quickly() {
     let wanted =
         ["c/1647030720866922", "c/1647030720866923", "c/1647030720866924", "c/7", "c/8", "zarr.json"];
     assert_eq!(folder.files("b.zarr"), wanted);
-    let part = |path: &str| zarr(args!["cat", "-s", "-1000:", folder.join(path)]).ok().out;
+    let part = |path: &str| zarr(args!["cat", "-f", "raw", "-s", "-1000:", folder.join(path)]).ok().out;
     assert!(part("a.zarr") == part("b.zarr"));
 
     // One chunk that the copy would split into 2^60.

@@ -1,4 +1,4 @@
-//! `-s` by label, and `zarr cat --decode`.
+//! `-s` by label, and decoded elements.
 
 use serde_json::json;
 
@@ -40,7 +40,10 @@ fn labels_select_as_positions_do() {
         };
         assert_eq!(explain(labels), explain(positions), "{labels}");
     }
-    assert_eq!(cat(&folder, "w.zarr/time", &["-f", "text", "-s", "time=2020-01-01T02"]).ok().text(), "2\n");
+    assert_eq!(
+        cat(&folder, "w.zarr/time", &["-f", "text", "--stored", "-s", "time=2020-01-01T02"]).ok().text(),
+        "2\n"
+    );
 }
 
 #[test]
@@ -106,14 +109,7 @@ fn decoded_elements_print_in_every_format() {
     );
     cat(&folder, "w.zarr/place", &["--decode", "-f", "npy"])
         .fails(6, &["array \"/place\"", "no type", "json"]);
-    cat(&folder, "w.zarr/time", &["--decode"]).fails(6, &["array \"/time\"", "no raw form"]);
-}
-
-#[test]
-fn without_decode_elements_are_as_stored() {
-    let folder = Folder::new();
-    weather(&folder);
-    assert_eq!(cat(&folder, "w.zarr/t2m", &["-f", "text", "-s", "0,0"]).ok().text(), "192\n193\n");
+    cat(&folder, "w.zarr/time", &["--decode", "-f", "raw"]).fails(6, &["array \"/time\"", "no raw form"]);
 }
 
 #[test]
@@ -122,7 +118,7 @@ fn tables_have_a_column_for_each_coordinate() {
     weather(&folder);
     let csv = |options: &[&str]| cat(&folder, "w.zarr/t2m", options).ok().text().to_owned();
     assert_eq!(
-        csv(&["--decode", "-f", "csv", "-s", "time=2020-01-01T00:00,lat=50:60"]),
+        csv(&["-f", "csv", "-s", "time=2020-01-01T00:00,lat=50:60"]),
         "time,lat,station,place,t2m\n\
          2020-01-01T00:00:00,60.0,0,Oslo,280.0\n\
          2020-01-01T00:00:00,60.0,1,\"a, \"\"b\"\"\",280.125\n\
@@ -130,13 +126,13 @@ fn tables_have_a_column_for_each_coordinate() {
          2020-01-01T00:00:00,50.5,1,\"a, \"\"b\"\"\",280.375\n"
     );
     assert_eq!(
-        csv(&["-f", "tsv", "-s", "time@47,lat@1:,station@1"]),
+        csv(&["-f", "tsv", "--stored", "-s", "time@47,lat@1:,station@1"]),
         "time\tlat\tstation\tt2m\n47\t1\t1\t477\n47\t2\t1\t479\n"
     );
-    assert_eq!(csv(&["-f", "csv", "-s", "0:0"]), "time,lat,station,t2m\n");
+    assert_eq!(csv(&["-f", "csv", "-s", "0:0"]), "time,lat,station,place,t2m\n");
     // More rows than are written at once.
-    assert_eq!(csv(&["--decode", "-f", "csv"]).lines().count(), 289);
-    let place = cat(&folder, "w.zarr/time", &["--decode", "-f", "csv", "-s", "0"]).ok();
+    assert_eq!(csv(&["-f", "csv"]).lines().count(), 289);
+    let place = cat(&folder, "w.zarr/time", &["-f", "csv", "-s", "0"]).ok();
     assert_eq!(place.text(), "time,time\n0,2020-01-01T00:00:00\n");
     folder.base("a.zarr");
     assert_eq!(cat(&folder, "a.zarr", &["-f", "csv", "-s", "1:3"]).ok().text(), "dim_0,value\n1,2\n2,7\n");

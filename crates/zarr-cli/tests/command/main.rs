@@ -16,6 +16,7 @@ mod conventions;
 mod copy;
 mod create;
 mod dataset;
+mod decoded;
 mod diff;
 mod doctor;
 mod du;

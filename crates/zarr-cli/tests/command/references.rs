@@ -169,9 +169,9 @@ fn a_path_behind_the_adapter_of_references_names_a_node() {
         };
         for verb in [
             &["info", "--json"][..],
-            &["cat", "-f", "csv", "--decode", "-s", "time=2000-01-04,lat@0,lon@1"],
+            &["cat", "-f", "csv", "-s", "time=2000-01-04,lat@0,lon@1"],
             &["cat", "-f", "json", "-s", "time=2000-01-04,lat@0"],
-            &["stats", "--json", "--decode"],
+            &["stats", "--json"],
             &["explain", "--json", "-s", "time=2000-01-04"],
         ] {
             let named = run(format!("{}|zarr:{array}", store.trim_end_matches('/')), verb);

@@ -94,7 +94,7 @@ fn a_mistyped_url_is_refused_and_a_file_of_its_name_is_not() {
     zarr_in(folder.path(), ["info", "s3:/user:secret@bucket/x"])
         .fails(2, &["\"…@bucket/x\": a URL begins with \"scheme://\"; put \"./\" in front"]);
     folder.base("run:1@2.zarr");
-    zarr_in(folder.path(), ["cat", "run:1@2.zarr"]).ok();
+    zarr_in(folder.path(), ["cat", "-f", "raw", "run:1@2.zarr"]).ok();
     zarr_in(folder.path(), ["copy", "-q", "run:1@2.zarr", "./run:2@2.zarr"]).ok();
-    zarr_in(folder.path(), ["cat", "run:2@2.zarr"]).ok();
+    zarr_in(folder.path(), ["cat", "-f", "raw", "run:2@2.zarr"]).ok();
 }

@@ -59,7 +59,7 @@ fn shards_are_written_and_read_back() {
         assert_eq!(document["chunk_grid"]["configuration"]["chunk_shape"], shards, "{options:?}");
         assert_eq!(document["codecs"], json!([sharding(&chunks, codecs)]), "{options:?}");
         assert_eq!(folder.files(&path).len(), 1 + objects, "{options:?}");
-        assert_eq!(zarr(args!["cat", folder.join(&path)]).ok().out, numbers, "{options:?}");
+        assert_eq!(zarr(args!["cat", "-f", "raw", folder.join(&path)]).ok().out, numbers, "{options:?}");
         zarr(args!["validate", folder.join(&path)]).ok();
     }
 }
@@ -92,7 +92,7 @@ fn an_array_keeps_its_shards_without_options() {
         let document = folder.document(&path);
         assert_eq!(document["chunk_grid"]["configuration"]["chunk_shape"], chunks, "{options:?}");
         assert_eq!(&document["codecs"], codecs, "{options:?}");
-        assert_eq!(zarr(args!["cat", folder.join(&path)]).ok().out, numbers, "{options:?}");
+        assert_eq!(zarr(args!["cat", "-f", "raw", folder.join(&path)]).ok().out, numbers, "{options:?}");
     }
     copy(&folder, "a.zarr", "c.zarr", &["--shards", "2,9"]).ok();
     assert_eq!(folder.document("c.zarr")["codecs"], json!([sharding(&json!([2, 3]), &plain["codecs"])]));
@@ -121,7 +121,7 @@ fn shards_in_shards_and_behind_a_transpose_are_understood() {
     let document = folder.document("c.zarr");
     assert_eq!(document["chunk_grid"]["configuration"]["chunk_shape"], json!([2, 3]));
     assert_eq!(document["codecs"], json!([transpose, bytes()]));
-    assert_eq!(zarr(args!["cat", folder.join("c.zarr")]).ok().out, numbers);
+    assert_eq!(zarr(args!["cat", "-f", "raw", folder.join("c.zarr")]).ok().out, numbers);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_scalar_may_be_a_shard() {
         folder.document("b.zarr")["codecs"],
         json!([sharding(&json!([]), &json!([{ "name": "bytes" }]))])
     );
-    assert_eq!(zarr(args!["cat", folder.join("b.zarr")]).ok().out, [9]);
+    assert_eq!(zarr(args!["cat", "-f", "raw", folder.join("b.zarr")]).ok().out, [9]);
     // One inner chunk, one entry of the index, and its checksum.
     assert_eq!(fs::metadata(folder.join("b.zarr/c")).unwrap().len(), 1 + 16 + 4);
 }

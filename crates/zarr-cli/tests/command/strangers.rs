@@ -34,8 +34,9 @@ fn a_confined_store_does_not_follow_links_out() {
     let before = outside(&folder);
     let of = |node: &str| folder.join("h.zarr").join(node);
     for node in ["node", "document", "chunk"] {
-        zarr(args!["cat", of(node)]).ok();
-        zarr(args!["--confined", "cat", of(node)]).fails(8, &["h.zarr", "a link leads out of the root"]);
+        zarr(args!["cat", "-f", "raw", of(node)]).ok();
+        zarr(args!["--confined", "cat", "-f", "raw", of(node)])
+            .fails(8, &["h.zarr", "a link leads out of the root"]);
     }
     for node in ["node", "document"] {
         zarr(args!["--confined", "attrs", "set", of(node), "x", "1"]).fails(8, &["leads out of the root"]);
@@ -46,11 +47,11 @@ fn a_confined_store_does_not_follow_links_out() {
     assert_eq!(outside(&folder), before);
     // Links inside of the store, and everything else, work as before.
     for node in ["a", "inside"] {
-        zarr(args!["--confined", "cat", of(node)]).ok();
+        zarr(args!["--confined", "cat", "-f", "raw", of(node)]).ok();
         zarr(args!["--confined", "attrs", "set", of(node), "x", "1"]).ok();
     }
     let url = format!("file://{}", of("chunk").display());
-    zarr(args!["--confined", "cat", url]).fails(8, &["leads out of the root"]);
+    zarr(args!["--confined", "cat", "-f", "raw", url]).fails(8, &["leads out of the root"]);
 }
 
 /// A folder that is no node lies between the store and the node, so that the node is the root of a store of its own.
@@ -69,8 +70,8 @@ fn a_path_does_not_leave_a_confined_store_through_a_link() {
         zarr_in(folder.path(), [&["--confined"], verb, &[path], rest].concat())
     };
     for path in ["h.zarr/folder/a", "h.zarr/folder/../out/a", "link.zarr/folder/a", &url("h.zarr/folder/a")] {
-        zarr_in(folder.path(), ["cat", path]).ok();
-        run(&["cat"], path, &[]).fails(8, &["a link leads out of the root"]);
+        zarr_in(folder.path(), ["cat", "-f", "raw", path]).ok();
+        run(&["cat", "-f", "raw"], path, &[]).fails(8, &["a link leads out of the root"]);
         run(&["attrs", "set"], path, &["x", "1"]).fails(8, &["a link leads out of the root"]);
         run(&["copy", "-q", "h.zarr/a"], path, &["--if-exists", "replace"]).exits(8);
         run(&["rm", "--force"], path, &[]).exits(8);
@@ -91,7 +92,7 @@ fn a_path_does_not_leave_a_confined_store_through_a_link() {
         "h.zarr/a/../inside",
     ];
     for path in inside.map(str::to_owned).into_iter().chain([url("h.zarr/inner/a")]) {
-        run(&["cat"], &path, &[]).ok();
+        run(&["cat", "-f", "raw"], &path, &[]).ok();
     }
 }
 
@@ -239,7 +240,7 @@ fn no_format_controls_the_terminal() {
         "cat -f csv h.zarr/s",
         "cat -f csv \"$NAME\"",
         "cat -f tsv \"$NAME\"",
-        "cat -f csv --decode \"$NAME\"",
+        "cat -f csv \"$NAME\"",
         "cat -f text h.zarr/s",
         "cat -f json h.zarr/s",
         "cat -f text h.zarr/t",
@@ -265,6 +266,6 @@ fn no_format_controls_the_terminal() {
         assert_eq!(bad, None, "{verb}: {shown:?}");
     }
     // What a program reads is what is stored.
-    let csv = zarr(args!["cat", "-f", "csv", "--decode", folder.join("h.zarr/s")]).ok();
+    let csv = zarr(args!["cat", "-f", "csv", folder.join("h.zarr/s")]).ok();
     assert!(csv.text().contains(HOSTILE), "{:?}", csv.text());
 }

@@ -83,6 +83,25 @@ mod arrow {
         run(&folder, "cat c.zarr -f arrows").fails(6, &["complex64"]);
     }
 
+    #[test]
+    fn decoded_elements_are_null_where_they_are_missing() {
+        use zarr_arrow::arrow_60::arrow_array::types::Float64Type;
+
+        let folder = Folder::new();
+        let attrs = r#"{"scale_factor":0.5,"_FillValue":-1}"#;
+        run(&folder, &format!("create p.zarr --shape 3 --dtype i2 --attrs {attrs}")).ok();
+        run(&folder, "write p.zarr -s 0 --value 1.5").ok();
+        run(&folder, "write p.zarr -s 1 --value missing").ok();
+        let stream = run(&folder, "cat p.zarr -s ::-1 -f arrows --decode").ok().out;
+        let mut batches = StreamReader::try_new(Cursor::new(stream), None).unwrap();
+        let batch = batches.next().unwrap().unwrap();
+        let column = batch.column(1).as_primitive::<Float64Type>();
+        assert_eq!(column.iter().collect::<Vec<_>>(), [Some(0.0), None, Some(1.5)]);
+        let stream = run(&folder, "cat p.zarr -f arrows").ok().out;
+        let batch = StreamReader::try_new(Cursor::new(stream), None).unwrap().next().unwrap().unwrap();
+        assert_eq!(batch.column(1).as_primitive::<Int16Type>().values(), &[3, -1, 0]);
+    }
+
     #[cfg(feature = "parquet")]
     #[test]
     fn parquet_has_the_same_rows() {
@@ -168,9 +187,9 @@ mod picture {
         let codecs = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
         folder.node("d.zarr/p", &with(array(&[1, 3], "int32", &[1, 3], &json!(0), &codecs), &packed));
         folder.write("d.zarr/p/c/0/0", le(&[2, 9, 4]));
-        let decoded = gray("cat d.zarr/p --decode -f png");
+        let decoded = gray("cat d.zarr/p -f png");
         assert_eq!(decoded, (3, GRAY_ALPHA, vec![0, 255, 0, 0, 255, 255]));
-        assert_eq!(gray("cat d.zarr/p --decode -f png --range 0,2").2, [0, 255, 0, 0, 128, 255]);
+        assert_eq!(gray("cat d.zarr/p -f png --range 0,2").2, [0, 255, 0, 0, 128, 255]);
         run(&folder, "cat h.zarr/a -f png -s 0").fails(2, &["two dimensions", "has 1"]);
         run(&folder, "cat h.zarr/a -f png -s 2:").fails(2, &["0 × 3"]);
         run(&folder, "cat h.zarr/r -f png").fails(6, &["no colour"]);

@@ -132,27 +132,29 @@ fn arrays_are_appended_and_written_as_they_are_stored() {
 fn decoded_elements_are_written_as_the_variable_stores_them() {
     let folder = Folder::new();
     weather(&folder);
-    let cat = |options: &str| run(&folder, &format!("cat w.zarr/{options}")).ok().text().to_owned();
-    run(&folder, "write w.zarr/t2m -s 0,0,0 --decode --value 271.5").ok();
+    let cat = |options: &str| run(&folder, &format!("cat --stored w.zarr/{options}")).ok().text().to_owned();
+    run(&folder, "write w.zarr/t2m -s 0,0,0 --value 271.5").ok();
     assert_eq!(cat("t2m -f text -s 0,0,0"), "124\n");
-    run(&folder, "write w.zarr/t2m -s time=2020-01-01T01,lat=60 --decode --value missing").ok();
+    run(&folder, "write w.zarr/t2m -s time=2020-01-01T01,lat=60 --value missing").ok();
     assert_eq!(cat("t2m -f text -s 1,0"), "-32767\n-32767\n");
-    run(&folder, "write w.zarr/time -s 47 --decode --value 2020-01-05T06").ok();
+    run(&folder, "write w.zarr/time -s 47 --value 2020-01-05T06").ok();
     assert_eq!(cat("time -f text -s 47"), "102\n");
-    run(&folder, "write w.zarr/place -s 0 --decode --value missing").ok();
+    run(&folder, "write w.zarr/place -s 0 --value missing").ok();
     assert_eq!(cat("place -f text -s 0"), "missing\n");
-    run(&folder, "write w.zarr/lat -s 0 --decode --value 61.5").ok();
-    run(&folder, "write w.zarr/flag -s 0 --decode --value false").ok();
+    run(&folder, "write w.zarr/lat -s 0 --value 61.5").ok();
+    run(&folder, "write w.zarr/flag -s 0 --value false").ok();
     folder.write("row.csv", "a,b\n280.125,280.25\n281,281.125\n282,nan\n");
-    run(&folder, "write w.zarr/t2m -s 2 --decode --from row.csv").ok();
+    run(&folder, "write w.zarr/t2m -s 2 --from row.csv").ok();
     assert_eq!(cat("t2m -f json -s 2").replace([' ', '\n'], ""), "[[193,194],[200,201],[208,-32767]]");
-    run(&folder, "write w.zarr/t2m -s 0 --decode --value 1e9").fails(2, &["--value", "element 0"]);
-    run(&folder, "write w.zarr/t2m -s 0 --decode --value warm")
-        .fails(2, &["\"warm\" is not a number of float64"]);
-    run(&folder, "write w.zarr/time -s 0 --decode --value 2020-13").fails(2, &["2020-13"]);
-    run(&folder, "write w.zarr/time -s 0 --decode --value 2020-01-01T00:30").fails(2, &["--value"]);
-    run(&folder, "write w.zarr/flag -s 0 --decode --value missing").fails(2, &["is not true or false"]);
-    run(&folder, "write w.zarr/time --decode --from row.csv").fails(6, &["whose elements are floats"]);
+    run(&folder, "write w.zarr/t2m -s 0 --value 1e9").fails(2, &["--value", "element 0"]);
+    run(&folder, "write w.zarr/t2m -s 0 --value warm")
+        .fails(2, &["\"warm\" is not an element of data type float64"]);
+    run(&folder, "write w.zarr/time -s 0 --value 2020-13").fails(2, &["2020-13"]);
+    run(&folder, "write w.zarr/time -s 0 --value 2020-01-01T00:30").fails(2, &["--value"]);
+    run(&folder, "write w.zarr/flag -s 0 --value missing").fails(2, &["expected true or false"]);
+    run(&folder, "write w.zarr/time --from row.csv").fails(2, &["row.csv", "line 2"]);
+    run(&folder, "write w.zarr/t2m -s 0 --stored --value 193").ok();
+    assert_eq!(cat("t2m -f json -s 0,0,0"), "193\n");
 }
 
 /// A process that is killed between two shapes leaves arrays of different lengths, and a marker.

@@ -20,7 +20,7 @@ fn regular(shape: &Value) -> Value {
 }
 
 fn elements(folder: &Folder, path: &str) -> Vec<u8> {
-    zarr(args!["cat", folder.join(path)]).ok().out
+    zarr(args!["cat", "-f", "raw", folder.join(path)]).ok().out
 }
 
 fn files(folder: &Folder, path: &str) -> Vec<String> {

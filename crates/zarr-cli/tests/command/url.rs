@@ -45,7 +45,7 @@ fn reading_by_url_equals_reading_by_path() {
         (&["tree", "--json", "--no-consolidated"], "g"),
         (&["ls", "-l", "-R"], ""),
         (&["ls", "--json"], "g"),
-        (&["cat"], "a"),
+        (&["cat", "-f", "raw"], "a"),
         (&["cat", "--format", "json", "-s", "1:3"], "g/b"),
         (&["chunks", "--json"], "g/b"),
         (&["chunks"], "a"),
@@ -63,11 +63,11 @@ fn reading_by_url_equals_reading_by_path() {
         assert_eq!(told, by_path.text(), "{verb:?} {path:?}");
     }
     let old = folder.join("old.zarr");
-    let by_path = zarr(args!["cat", &old]).ok().out;
+    let by_path = zarr(args!["cat", "-f", "raw", &old]).ok().out;
     for place in [url(&old), url(&old) + "|zarr2:", url(&old) + "|zarr:"] {
-        assert_eq!(zarr(args!["cat", place]).ok().out, by_path);
+        assert_eq!(zarr(args!["cat", "-f", "raw", place]).ok().out, by_path);
     }
-    zarr(args!["cat", url(&old) + "|zarr3:"])
+    zarr(args!["cat", "-f", "raw", url(&old) + "|zarr3:"])
         .fails(3, &["old.zarr", "there is no node of format 3 at \"/\""]);
     zarr(args!["migrate", "v3", "--dry-run", url(&old)]).ok();
 }
@@ -79,7 +79,10 @@ fn an_archive_is_read_by_its_url() {
     zarr(args!["copy", "-q", &root, format!("{}|zip:", folder.join("x y%.zip").display())]).ok();
     let url = format!("{}|zip:|zarr:a", url(&folder.join("x y%.zip")));
     assert!(url.contains("/x%20y%25.zip"), "{url}");
-    assert_eq!(zarr(args!["cat", url]).ok().out, zarr(args!["cat", root.join("a")]).ok().out);
+    assert_eq!(
+        zarr(args!["cat", "-f", "raw", url]).ok().out,
+        zarr(args!["cat", "-f", "raw", root.join("a")]).ok().out
+    );
 }
 
 #[test]
@@ -150,10 +153,10 @@ fn a_path_that_is_not_text_is_accepted() {
     let name = std::ffi::OsStr::from_bytes(b"b\xff.zarr");
     let made = folder.base("a.zarr");
     fs::rename(made, folder.path().join(name)).unwrap();
-    assert_eq!(zarr(args!["cat", folder.path().join(name)]).ok().out, le(&[1, 2, 7, 7]));
+    assert_eq!(zarr(args!["cat", "-f", "raw", folder.path().join(name)]).ok().out, le(&[1, 2, 7, 7]));
     // Its URL can escape any byte.
     let by_url = format!("{}/b%FF.zarr", url(folder.path()));
-    assert_eq!(zarr(args!["cat", by_url]).ok().out, le(&[1, 2, 7, 7]));
+    assert_eq!(zarr(args!["cat", "-f", "raw", by_url]).ok().out, le(&[1, 2, 7, 7]));
 }
 
 #[cfg(unix)]
@@ -221,7 +224,7 @@ fn an_interrupted_copy_is_resumed() {
         copy(&[]).ok();
         let files = ["a/c/0", "a/zarr.json", "b/c/0", "b/c/1", "b/zarr.json", "zarr.json"];
         assert_eq!(folder.files("i.zarr"), files);
-        assert_eq!(zarr(args!["cat", to.join("b")]).ok().out, le(&[1, 2, 3, 4]));
+        assert_eq!(zarr(args!["cat", "-f", "raw", to.join("b")]).ok().out, le(&[1, 2, 3, 4]));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }
@@ -274,8 +277,8 @@ fn only_the_same_copy_is_resumed() {
     folder.write("h.zarr/a/c/0", le(&[5, 6]));
     folder.write("i.zarr/b/c/0", [0]);
     zarr(args!["copy", "-q", "--resume", "--codecs", "gzip", &from, &to]).ok();
-    assert_eq!(zarr(args!["cat", folder.join("i.zarr/a")]).ok().out, le(&[5, 6, 7, 7]));
-    assert_eq!(zarr(args!["cat", folder.join("i.zarr/b")]).ok().out, le(&[1, 2, 3, 4]));
+    assert_eq!(zarr(args!["cat", "-f", "raw", folder.join("i.zarr/a")]).ok().out, le(&[5, 6, 7, 7]));
+    assert_eq!(zarr(args!["cat", "-f", "raw", folder.join("i.zarr/b")]).ok().out, le(&[1, 2, 3, 4]));
 }
 
 #[test]
@@ -317,14 +320,14 @@ fn options_for_stores_may_stand_anywhere() {
     let options =
         ["--anon", "--endpoint", "http://127.0.0.1:1", "--region", "x", "--retries", "0", "--timeout", "0.5"];
     let options = options.map(OsString::from);
-    let wanted = zarr(args!["cat", &a]).ok().out;
-    assert_eq!(zarr(options.iter().cloned().chain(args!["cat", &a])).ok().out, wanted);
-    assert_eq!(zarr(args!["cat", &a].into_iter().chain(options)).ok().out, wanted);
-    zarr(args!["cat", &a, "--endpoint", "here"]).fails(2, &["--endpoint", "expected a URL"]);
-    zarr(args!["cat", &a, "--in-flight", "0"]).exits(2);
+    let wanted = zarr(args!["cat", "-f", "raw", &a]).ok().out;
+    assert_eq!(zarr(options.iter().cloned().chain(args!["cat", "-f", "raw", &a])).ok().out, wanted);
+    assert_eq!(zarr(args!["cat", "-f", "raw", &a].into_iter().chain(options)).ok().out, wanted);
+    zarr(args!["cat", "-f", "raw", &a, "--endpoint", "here"]).fails(2, &["--endpoint", "expected a URL"]);
+    zarr(args!["cat", "-f", "raw", &a, "--in-flight", "0"]).exits(2);
     zarr(args!["--array_path", &a, "info", &a]).fails(2, &["--array_path"]);
     let file = folder.join("trace.jsonl");
-    zarr(args!["cat", &a, "--trace", &file]).ok();
+    zarr(args!["cat", "-f", "raw", &a, "--trace", &file]).ok();
     let requests: Vec<Value> =
         fs::read_to_string(&file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let chunk = requests.iter().find(|request| request["target"] == "c/0").unwrap();
@@ -352,7 +355,7 @@ fn options_for_stores_may_stand_anywhere() {
     zarr(args!["info", folder.join("bad.zarr"), "--trace", &file]).exits(1);
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("\"target\": \"zarr.json\"") && text.ends_with("}\n"), "{text}");
-    zarr_in(folder.path(), args!["cat", &a, "--trace", "no/trace"]).fails(3, &["no/trace"]);
+    zarr_in(folder.path(), args!["cat", "-f", "raw", &a, "--trace", "no/trace"]).fails(3, &["no/trace"]);
 }
 
 #[test]
@@ -390,7 +393,10 @@ fn a_copy_can_be_packed_and_read_in_its_archive() {
         let tree = |store: OsString| zarr(args!["ls", "-l", "-R", store]).ok().out;
         assert_eq!(tree(zip(below).into()), tree(root.clone().into()));
         let [from, to] = [node(&root, "a"), (zip(below) + "|zarr3:a").into()];
-        assert_eq!(zarr(args!["cat", to]).ok().out, zarr(args!["cat", from]).ok().out);
+        assert_eq!(
+            zarr(args!["cat", "-f", "raw", to]).ok().out,
+            zarr(args!["cat", "-f", "raw", from]).ok().out
+        );
         zarr(args!["attrs", "set", zip(below), "a", "1"]).fails(6, &["x.zip", "read-only"]);
         // No other file is left.
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
@@ -406,7 +412,10 @@ fn a_copy_can_be_packed_and_read_in_its_archive() {
     zarr(args!["copy", "-q", "--resume", "--codecs", "gzip", &from, &to]).exits(5);
     folder.write("h.zarr/b/c/1", le(&[3, 4]));
     zarr(args!["copy", "-q", "--resume", "--codecs", "gzip", &from, &to]).ok();
-    assert_eq!(zarr(args!["cat", format!("{}|zarr:b", to.to_str().unwrap())]).ok().out, le(&[1, 2, 3, 4]));
+    assert_eq!(
+        zarr(args!["cat", "-f", "raw", format!("{}|zarr:b", to.to_str().unwrap())]).ok().out,
+        le(&[1, 2, 3, 4])
+    );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 

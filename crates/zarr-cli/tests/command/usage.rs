@@ -209,10 +209,12 @@ fn errors_for_missing_nodes_name_what_exists() {
     folder.group("h.zarr");
     folder.base("h.zarr/a/b");
     zarr(args!["info", folder.join("nope")]).fails(3, &["there is no directory", "nope"]);
-    zarr(args!["cat", folder.join("h.zarr/x/y")]).fails(3, &["h.zarr", "there is no node \"x/y\""]);
+    zarr(args!["cat", "-f", "raw", folder.join("h.zarr/x/y")])
+        .fails(3, &["h.zarr", "there is no node \"x/y\""]);
     zarr(args!["info", folder.join("h.zarr/a")])
         .fails(3, &["there is no node, but there is one in \"b\" below it"]);
-    zarr(args!["cat", folder.join("h.zarr")]).fails(3, &["array \"/\"", "there is a group, not an array"]);
+    zarr(args!["cat", "-f", "raw", folder.join("h.zarr")])
+        .fails(3, &["array \"/\"", "there is a group, not an array"]);
     zarr(args!["info", "foo://bucket/x.zarr"])
         .fails(6, &["unknown scheme \"foo\", the known ones are: ", "file"]);
 }
@@ -260,10 +262,10 @@ fn paths_may_be_relative_and_mean_the_same() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.base("h.zarr/a");
-    let wanted = zarr(args!["cat", folder.join("h.zarr/a")]).ok().out;
+    let wanted = zarr(args!["cat", "-f", "raw", folder.join("h.zarr/a")]).ok().out;
     for (directory, path) in [("", "h.zarr/a/"), ("h.zarr", "a"), ("h.zarr/a", "."), ("h.zarr/a", "../a")] {
         assert_eq!(
-            zarr_in(&folder.join(directory), ["cat", path]).ok().out,
+            zarr_in(&folder.join(directory), ["cat", "-f", "raw", path]).ok().out,
             wanted,
             "{directory:?} {path:?}"
         );
@@ -280,7 +282,7 @@ fn errors_name_the_store_the_array_and_the_chunk() {
     folder.group("h.zarr");
     folder.base("h.zarr/a");
     folder.write("h.zarr/a/c/1", [0]);
-    zarr_in(folder.path(), ["cat", "h.zarr/a"])
+    zarr_in(folder.path(), ["cat", "-f", "raw", "h.zarr/a"])
         .fails(5, &["store \"h.zarr\": array \"/a\", chunk [1] (key \"a/c/1\"): ", "1 bytes, expected 8"]);
 }
 
@@ -291,7 +293,7 @@ fn errors_of_the_system_exit_with_4() {
     folder.base("a.zarr");
     fs::remove_file(folder.join("a.zarr/c/0")).unwrap();
     std::os::unix::fs::symlink("0", folder.join("a.zarr/c/0")).unwrap();
-    zarr(args!["cat", folder.join("a.zarr")]).fails(4, &["chunk [0]", "cannot open"]);
+    zarr(args!["cat", "-f", "raw", folder.join("a.zarr")]).fails(4, &["chunk [0]", "cannot open"]);
 }
 
 #[test]

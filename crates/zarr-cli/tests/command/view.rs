@@ -149,6 +149,13 @@ fn planes_are_decoded_and_labelled_by_coordinates() {
             (&json!([-10.0, 0.0, 10.0]), &json!("latitude"))
         );
     }
+    let stored = viewed(&folder, "--stored w.zarr");
+    let values = &stored["plane"]["/t"]["planes"][0]["layers"][0]["values"];
+    assert_eq!(
+        (&values["missing"], values["max"].as_f64().map(f64::fract)),
+        (&json!(0), Some(0.0)),
+        "{values}"
+    );
     let answers = viewed(&folder, "w.zarr");
     let flags = &answers["plane"]["/f"]["planes"][0];
     assert_eq!(flags["categories"], json!([[0.0, "sea", 0], [2.0, "land", 1], [7.0, "", 2]]));

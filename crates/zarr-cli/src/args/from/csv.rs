@@ -1,69 +1,119 @@
-//! Reads rows of numbers.
+//! Reads tables: rows of elements, or the table that `cat` prints, with a row for each element.
 
 use std::fs::File;
-use std::io::{BufWriter, Seek, Write};
+use std::io::Seek;
 
-use csv::{ReaderBuilder, StringRecord, Trim};
-use zarr_array::DataType;
+use csv::{ReaderBuilder, StringRecord};
 
-use crate::args::scalar;
+use super::cells::Cells;
+use super::table::{Layout, Rows};
 use crate::exit::Failure;
 
-/// Parses a file into a temporary file of elements in the byte order of this machine. Returns it with the numbers of rows
-/// and columns, or of rows if there is one column. A first row with a cell that is not an element is a header.
+/// What a table has for a missing element.
+const MISSING: [&str; 2] = ["", "--"];
+
+/// Adds the elements of a table. Returns the numbers of rows and columns, or of rows if there is one column; `None` for a
+/// table that `cat` prints, whose header names the dimensions of `layout`. Otherwise a first row with a cell that is neither
+/// an element nor a number is a header.
 ///
 /// # Errors
-/// If rows differ in length or a cell is not an element; with the line. If the data type has no numbers.
-pub(super) fn parsed(file: &File, delimiter: u8, data_type: &DataType) -> Result<(File, Vec<u64>), Failure> {
-    let is_date = data_type.name().starts_with("numpy.");
-    if data_type.numeric().is_none() && !is_date {
-        let message = format!("CSV is read as numbers and dates, not as elements of data type {data_type}");
-        return Err(Failure::unsupported(message));
+/// If rows differ in length, a cell is not an element, or a row is not where the layout has it; with the line.
+pub(super) fn parsed(
+    file: &File,
+    delimiter: u8,
+    cells: &mut Cells<'_>,
+    layout: Option<&Layout>,
+) -> Result<Option<Vec<u64>>, Failure> {
+    cells.check_text()?;
+    let mut rows = reader(file, delimiter)?;
+    let mut record = StringRecord::new();
+    if !read(&mut rows, &mut record)? {
+        return Ok(Some(vec![0]));
     }
-    let failed = |e: std::io::Error| Failure::io(&e, "cannot be kept in a temporary file");
-    let mut parsed = tempfile::tempfile().map_err(failed)?;
-    let mut out = BufWriter::new(&mut parsed);
-    let mut rows =
-        ReaderBuilder::new().has_headers(false).delimiter(delimiter).trim(Trim::All).from_reader(file);
-    let (mut record, mut row) = (StringRecord::new(), Vec::new());
-    let (mut count, mut columns, mut is_first) = (0_u64, 0_u64, true);
-    while rows.read_record(&mut record).map_err(|e| Failure::usage(e.to_string()))? {
+    if let Some(layout) = layout
+        && let Some(column) = layout.column(&record)?
+    {
+        printed(file, delimiter, cells, layout, column)?;
+        return Ok(None);
+    }
+    if cells.are_texts() {
+        return Err(Failure::unsupported(
+            "texts are read from a table as `cat -f csv` prints it: a row for each element, with columns for its dimensions; \
+             or from json",
+        ));
+    }
+    let (mut count, mut is_first) = (0_u64, true);
+    let columns = record.len() as u64;
+    let mut row = Vec::new();
+    loop {
         row.clear();
-        columns = record.len() as u64;
-        match cells(&record, data_type, &mut row) {
+        match of_row(&record, cells, &mut row) {
             Ok(()) => {
-                out.write_all(&row).map_err(failed)?;
+                row.iter().try_for_each(|element| cells.push(element))?;
                 count += 1;
             }
-            Err(_) if is_first => {}
-            Err(e) => {
-                let line = record.position().map_or(0, csv::Position::line);
-                return Err(Failure::usage(e.message()).within(format_args!("line {line}")));
-            }
+            Err(_) if is_first && record.iter().any(|cell| cell.trim().parse::<f64>().is_err()) => {}
+            Err(e) => return Err(in_line(&record, &e)),
         }
         is_first = false;
+        if !read(&mut rows, &mut record)? {
+            break;
+        }
     }
-    out.flush().map_err(failed)?;
-    drop(out);
-    parsed.rewind().map_err(failed)?;
-    Ok((parsed, if columns == 1 { vec![count] } else { vec![count, columns] }))
+    Ok(Some(if columns == 1 { vec![count] } else { vec![count, columns] }))
+}
+
+/// Adds the elements of a table that `cat` prints.
+fn printed(
+    file: &File,
+    delimiter: u8,
+    cells: &mut Cells<'_>,
+    layout: &Layout,
+    column: usize,
+) -> Result<(), Failure> {
+    let mut record = StringRecord::new();
+    let mut count = 0;
+    if layout.grows() {
+        let mut rows = reader(file, delimiter)?;
+        while read(&mut rows, &mut record)? {
+            count += 1;
+        }
+    }
+    let mut rows = reader(file, delimiter)?;
+    // The header.
+    read(&mut rows, &mut record)?;
+    let mut places = Rows::new(layout, u64::saturating_sub(count, 1));
+    while read(&mut rows, &mut record)? {
+        places.check(&record).map_err(|e| in_line(&record, &e))?;
+        let cell = record.get(column).unwrap_or_default();
+        let cell = if cells.are_texts() { cell } else { cell.trim() };
+        let element = cells.text(cell, &MISSING).map_err(|e| in_line(&record, &e))?;
+        cells.push(&element)?;
+    }
+    Ok(())
+}
+
+/// Reads a file from its start.
+fn reader(file: &File, delimiter: u8) -> Result<csv::Reader<&File>, Failure> {
+    let mut start = file;
+    start.rewind().map_err(|e| Failure::io(&e, "cannot read it"))?;
+    Ok(ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(file))
+}
+
+fn read(rows: &mut csv::Reader<&File>, record: &mut StringRecord) -> Result<bool, Failure> {
+    rows.read_record(record).map_err(|e| Failure::usage(e.to_string()))
+}
+
+fn in_line(record: &StringRecord, e: &Failure) -> Failure {
+    let line = record.position().map_or(0, csv::Position::line);
+    Failure::usage(e.message()).within(format_args!("line {line}"))
 }
 
 /// Appends the elements of a row.
-fn cells(record: &StringRecord, data_type: &DataType, row: &mut Vec<u8>) -> Result<(), Failure> {
+fn of_row(record: &StringRecord, cells: &Cells<'_>, row: &mut Vec<Vec<u8>>) -> Result<(), Failure> {
     for (column, cell) in (1..).zip(record) {
-        let fast = match data_type {
-            DataType::Float64 => cell.parse().ok().map(|n: f64| row.extend_from_slice(&n.to_ne_bytes())),
-            DataType::Float32 => cell.parse().ok().map(|n: f32| row.extend_from_slice(&n.to_ne_bytes())),
-            DataType::Int64 => cell.parse().ok().map(|n: i64| row.extend_from_slice(&n.to_ne_bytes())),
-            DataType::Int32 => cell.parse().ok().map(|n: i32| row.extend_from_slice(&n.to_ne_bytes())),
-            _ => None,
-        };
-        if fast.is_none() {
-            let element =
-                scalar::element(cell, data_type).map_err(|e| e.within(format_args!("column {column}")))?;
-            row.extend_from_slice(element.bytes());
-        }
+        let element = cells.text(cell.trim(), &MISSING);
+        row.push(element.map_err(|e| e.within(format_args!("column {column}")))?);
     }
     Ok(())
 }

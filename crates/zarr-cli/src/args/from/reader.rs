@@ -1,12 +1,15 @@
 //! Reads boxes of elements from a file.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use zarr_array::DataType;
 use zarr_array::blocking::Array;
+use zarr_xarray::blocking::Variable;
+use zarr_xarray::{Decoded, DecodedType, NumberType};
 
-use super::{Input, size_of};
+use super::Input;
+use crate::args::encode::encoded;
 use crate::boxes::Boxes;
 use crate::elements::Elements;
 use crate::exit::{Exit, Failure};
@@ -29,6 +32,10 @@ pub(crate) struct Reader {
     is_fortran: bool,
     data_type: DataType,
     form: Form,
+    /// The contents of elements of variable length.
+    contents: Option<File>,
+    /// The variable as which elements are encoded.
+    variable: Option<Variable>,
     shape: Vec<u64>,
 }
 
@@ -42,14 +49,22 @@ enum Form {
     Text,
     /// Bytes, padded with zeros.
     Bytes,
+    /// Places of elements of variable length.
+    Places,
+    /// Decoded elements.
+    Decoded,
 }
 
 impl Reader {
     /// Makes a reader; the caller has checked the number of elements.
     pub(super) fn new(input: Input, data_type: &DataType, shape: &[u64]) -> Result<Self, Failure> {
-        let form = form(&input.data_type, data_type)?;
+        let form = match (&input.variable, &input.contents) {
+            (Some(_), _) => Form::Decoded,
+            (None, Some(_)) => Form::Places,
+            (None, None) => form(&input.data_type, data_type)?,
+        };
         let reader = Self {
-            size: size_of(&input.data_type)?,
+            size: input.size,
             name: input.name,
             file: input.file,
             start: input.start,
@@ -57,9 +72,11 @@ impl Reader {
             is_fortran: input.is_fortran,
             data_type: input.data_type,
             form,
+            contents: input.contents,
+            variable: input.variable,
             shape: shape.to_vec(),
         };
-        if form != Form::Same {
+        if !matches!(form, Form::Same | Form::Places) {
             reader.check(input.count)?;
         }
         Ok(reader)
@@ -89,21 +106,10 @@ impl Reader {
     /// # Errors
     /// Those of the array, and if the file cannot be read.
     pub(crate) fn write(&self, array: &Array, picks: &[Pick], done: impl Fn(u64)) -> Result<(), Failure> {
-        self.write_as(array, picks, |_, elements| Ok(elements), done)
-    }
-
-    /// As [`write`](Self::write), in another form: `form` gets the shape and the elements of each part.
-    pub(crate) fn write_as(
-        &self,
-        array: &Array,
-        picks: &[Pick],
-        form: impl Fn(&[u64], Elements) -> Result<Elements, Failure>,
-        done: impl Fn(u64),
-    ) -> Result<(), Failure> {
         let size = array.data_type().memory_size().max(usize::try_from(self.size).unwrap_or(usize::MAX));
         for slab in Boxes::new(picks, array.chunk_grid(), size, PART) {
             let elements = self.read(&slab).map_err(|e| e.within(&self.name))?;
-            form(&slab.count, elements)?.write(array, slab.selection(picks))?;
+            elements.write(array, slab.selection(picks))?;
             done(slab.count.iter().fold(self.size, |bytes, count| bytes.saturating_mul(*count)));
         }
         Ok(())
@@ -180,7 +186,60 @@ impl Reader {
             },
             Form::Text => each().map(text).collect::<Result<_, _>>().map(Elements::Variable),
             Form::Bytes => Ok(Elements::Variable(each().map(trimmed).collect())),
+            Form::Places => self.at_places(bytes.as_chunks().0).map(Elements::Variable),
+            Form::Decoded => self.encoded(bytes).map(Elements::Fixed),
         }
+    }
+
+    /// Reads elements of variable length. Those that follow each other are read at once.
+    fn at_places(&self, places: &[[u8; 16]]) -> Result<Vec<Vec<u8>>, Failure> {
+        let Some(mut contents) = self.contents.as_ref() else { return Ok(Vec::new()) };
+        let places: Vec<(u64, u64)> = places
+            .iter()
+            .map(|place| {
+                let (offset, length) = place.split_at(8);
+                let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
+                (number(offset), number(length))
+            })
+            .collect();
+        let mut elements = Vec::with_capacity(places.len());
+        for run in places.chunk_by(|(offset, length), (next, _)| offset + length == *next) {
+            let Some((start, _)) = run.first() else { continue };
+            contents.seek(SeekFrom::Start(*start)).map_err(|e| Failure::io(&e, "cannot read it"))?;
+            let mut source = BufReader::new(contents);
+            for (_, length) in run {
+                let mut element = vec![0; usize::try_from(*length).unwrap_or(usize::MAX)];
+                source.read_exact(&mut element).map_err(|e| Failure::io(&e, "cannot read it"))?;
+                elements.push(element);
+            }
+        }
+        Ok(elements)
+    }
+
+    /// Encodes elements as the variable stores them.
+    fn encoded(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        let Some(variable) = &self.variable else { return Ok(bytes) };
+        let wide = || bytes.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes));
+        let decoded: Decoded = match (&self.data_type, variable.data_type()) {
+            #[expect(clippy::cast_possible_truncation, reason = "the elements are float32")]
+            (DataType::Float64, DecodedType::Numbers(NumberType::Float32)) => {
+                wide().map(|number| number as f32).collect::<Vec<_>>().into()
+            }
+            (DataType::Float64, DecodedType::Numbers(_)) => wide().collect::<Vec<_>>().into(),
+            (DataType::Float32, DecodedType::Numbers(_)) => {
+                let numbers = bytes.as_chunks().0.iter().map(|bytes| f32::from_ne_bytes(*bytes));
+                numbers.collect::<Vec<_>>().into()
+            }
+            (DataType::Bool, DecodedType::Booleans) => {
+                bytes.iter().map(|byte| *byte != 0).collect::<Vec<_>>().into()
+            }
+            (other, _) => {
+                return Err(Failure::unsupported(format!(
+                    "elements of {other} are not encoded; give text, a table or JSON, or elements as they are stored"
+                )));
+            }
+        };
+        encoded(variable, decoded)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `zarr cat --decode`: the elements as the attributes of the variable say.
+//! Elements as the attributes of the variable say.
 
 use zarr_array::DataType;
 use zarr_array::blocking::Array;
@@ -11,6 +11,7 @@ use super::column::{Column, Style};
 use super::{Format, PIECE, flush_at};
 use crate::args::labels::{Around, Chosen};
 use crate::args::target::Target;
+use crate::decoded::not_decoded;
 pub(crate) use crate::decoded::{places, read};
 #[cfg(feature = "image")]
 use crate::elements::Elements;
@@ -68,17 +69,20 @@ impl Part {
             }
             Format::Npy => npy_header(self.variable.data_type(), &shape)?,
             Format::Json | Format::Text => Vec::new(),
-            _ => return Err(Failure::unsupported("--decode prints raw, json, text, npy, csv, tsv and png")),
+            // The others are printed by modules of their own.
+            _ => return Err(Failure::unsupported("decoded elements have no such format")),
         };
         for slab in self.slabs(array) {
             let count = slab.count.iter().product::<u64>();
-            let column = Column::new(read(&self.variable, &self.picks, &slab)?.read_any()?, style)?;
+            let part = read(&self.variable, &self.picks, &slab)?;
             if matches!(format, Format::Raw | Format::Npy) {
+                let column = Column::new(part.read_any().map_err(not_decoded)?, style)?;
                 let bytes = column.into_bytes(unit(self.variable.data_type()))?;
                 out.write(&std::mem::take(&mut header))?;
                 out.write(&bytes)?;
                 continue;
             }
+            let column = Column::read(&part, style)?;
             let mut text = Vec::with_capacity(PIECE + 64);
             for i in 0..usize::try_from(count).unwrap_or(usize::MAX) {
                 if let Some(nested) = &mut nested {
@@ -133,7 +137,7 @@ impl picture::Plane for Plane<'_> {
     }
 
     fn read(&self, slab: &Slab) -> Result<Elements, Failure> {
-        let decoded = read(&self.part.variable, &self.part.picks, slab)?.read_any()?;
+        let decoded = read(&self.part.variable, &self.part.picks, slab)?.read_any().map_err(not_decoded)?;
         numbers(decoded).map(Elements::Fixed)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use zarr_array::DataType;
 use zarr_array::blocking::Array;
 use zarr_xarray::blocking::{Dataset, Variable};
 
@@ -35,6 +36,11 @@ pub(super) fn stored(array: &Array, picks: &[Pick], delimiter: u8, out: &mut Out
                 rows.field(pick.position(at).to_string().as_bytes())?;
             }
             cursor.step(&slab);
+            // A field is quoted where it is written, and needs no escapes.
+            if *data_type == DataType::String {
+                rows.field(element)?;
+                return rows.end_row();
+            }
             field.clear();
             render.element(element, &mut field)?;
             rows.field(&field)?;
@@ -87,7 +93,7 @@ pub(super) fn decoded(
     rows.row(titles.chain(names))?;
     let mut field = Vec::new();
     for slab in part.slabs(array) {
-        let read = |of: &Variable| Column::new(read(of, picks, &slab)?.read_any()?, Style::Field);
+        let read = |of: &Variable| Column::read(&read(of, picks, &slab)?, Style::Field);
         let values = [variable].into_iter().chain(more).map(read).collect::<Result<Vec<_>, _>>()?;
         let along = |of: &Variable| Along::new(of, variable, picks, &slab);
         let labels = own.iter().map(|name| indexes.iter().find(|c| c.name() == name).map(along).transpose());
@@ -155,7 +161,7 @@ impl Along {
             strides[dim] += stride;
             stride = stride.saturating_mul(count);
         }
-        let elements = Column::new(coordinate.isel(positions)?.read_any()?, Style::Field)?;
+        let elements = Column::read(&coordinate.isel(positions)?, Style::Field)?;
         Ok(Self { elements, strides })
     }
 

@@ -8,7 +8,9 @@ use zarr_arrow::arrow_60;
 use zarr_arrow::arrow_60::arrow_array::cast::AsArray;
 use zarr_arrow::arrow_60::arrow_array::{Array as _, ArrayRef, RecordBatch, UInt64Array};
 use zarr_arrow::arrow_60::arrow_schema::{DataType, Field, Schema, SchemaRef};
+use zarr_xarray::blocking::Variable;
 
+use crate::decoded::{not_decoded, read};
 use crate::exit::{Exit, Failure};
 use crate::out::output::Output;
 use crate::out::progress::Progress;
@@ -28,53 +30,66 @@ pub(super) enum Kind {
 }
 
 /// Prints a row for each element: a column with the position in the array for each dimension that the selection keeps,
-/// and a column with the element, or one for each field of a struct.
-pub(super) fn print(kind: Kind, array: &Array, picks: &[Pick], output: &mut Output) -> Result<(), Failure> {
+/// and a column with the element, or one for each field of a struct. Elements are those of `variable` if they are decoded.
+pub(super) fn print(
+    kind: Kind,
+    array: &Array,
+    variable: Option<&Variable>,
+    picks: &[Pick],
+    output: &mut Output,
+) -> Result<(), Failure> {
     let size = array.data_type().memory_size() + 8 * picks.iter().filter(|pick| pick.keep).count();
-    let columns = Columns::new(array, picks);
+    let columns = Columns::new(array, variable, picks);
     let all = picks.iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
     let progress = Progress::new(all, output.is_stdout());
     let mut slabs = Slabs::new(picks, array.chunk_grid(), size, BATCH);
     // Without elements the table has its columns and no rows.
     let nothing =
         || Slab { start: vec![0; picks.len()], count: picks.iter().map(|pick| pick.count).collect() };
-    let first = columns.batch(array, picks, &slabs.next().unwrap_or_else(nothing))?;
+    let first = columns.batch(picks, &slabs.next().unwrap_or_else(nothing))?;
     let mut table = Table::new(kind, output, &first.schema())?;
     table.rows(&first)?;
     for slab in slabs {
-        table.rows(&columns.batch(array, picks, &slab)?)?;
+        table.rows(&columns.batch(picks, &slab)?)?;
         progress.add(slab.count.iter().fold(size as u64, |bytes, count| bytes.saturating_mul(*count)));
     }
     table.end()?;
     output.finish()
 }
 
-/// The names of the columns.
-struct Columns {
+/// The elements and the names of the columns.
+struct Columns<'a> {
+    array: &'a Array,
+    variable: Option<&'a Variable>,
     /// The kept dimensions.
     dimensions: Vec<(usize, String)>,
     element: String,
 }
 
-impl Columns {
-    fn new(array: &Array, picks: &[Pick]) -> Self {
+impl<'a> Columns<'a> {
+    fn new(array: &'a Array, variable: Option<&'a Variable>, picks: &[Pick]) -> Self {
         let names = array.metadata().document().dimension_names().map(<[_]>::to_vec).unwrap_or_default();
         let name = |dim: usize| names.get(dim).cloned().flatten().filter(|name| !name.is_empty());
         let kept = picks.iter().enumerate().filter(|(_, pick)| pick.keep).map(|(dim, _)| dim);
         let dimensions = kept.map(|dim| (dim, name(dim).unwrap_or_else(|| format!("dim_{dim}")))).collect();
         let element = array.path().rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("value");
-        Self { dimensions, element: element.to_owned() }
+        Self { array, variable, dimensions, element: element.to_owned() }
     }
 
-    fn batch(&self, array: &Array, picks: &[Pick], slab: &Slab) -> Result<RecordBatch, Failure> {
+    fn batch(&self, picks: &[Pick], slab: &Slab) -> Result<RecordBatch, Failure> {
         let positions = self.dimensions.iter().map(|(dim, name)| {
             let column: ArrayRef = Arc::new(UInt64Array::from(positions(picks, slab, *dim)));
             (name.clone(), column)
         });
         let mut columns: Vec<(String, ArrayRef)> = positions.collect();
         let part = picks.iter().zip(slab.start.iter().zip(&slab.count));
-        let (_, elements) =
-            array.read_column(selection(part.map(|(pick, (start, count))| pick.part(*start, *count))))?;
+        let elements = match self.variable {
+            Some(variable) => read(variable, picks, slab)?.read_column().map_err(not_decoded)?,
+            None => {
+                let part = part.map(|(pick, (start, count))| pick.part(*start, *count));
+                self.array.read_column(selection(part))?.1
+            }
+        };
         let elements = arrow_60::array(&elements).map_err(failed)?;
         match elements.as_struct_opt() {
             Some(rows) => {
@@ -91,7 +106,8 @@ impl Columns {
         }
         let fields = columns.iter().enumerate().map(|(i, (name, column))| {
             let is_position = i < self.dimensions.len();
-            Field::new(name, column.data_type().clone(), !is_position && is_nullable(column.data_type()))
+            let may_miss = self.variable.is_some() || is_nullable(column.data_type());
+            Field::new(name, column.data_type().clone(), !is_position && may_miss)
         });
         let schema = Schema::new(fields.collect::<Vec<_>>());
         let columns = columns.into_iter().map(|(_, column)| column).collect();

@@ -10,6 +10,7 @@ use zarr_hierarchy::ChildState;
 use zarr_xarray::blocking::Dataset;
 
 use super::{Args, Found, as_decoded, as_stored};
+use crate::args::decode::Shown;
 use crate::args::labels::{Around, Chosen};
 use crate::args::target::Target;
 use crate::crew;
@@ -110,8 +111,9 @@ fn stats(
 ) -> Result<Found, Failure> {
     let array: Array = target.open_known(path, meta)?;
     let hidden = Progress::new(0, true);
-    if args.decode {
-        let part = decoded::Part::of(&groups.around(target, path)?, &Chosen::default(), target)?;
+    let all = Chosen::default();
+    if let Some(around) = args.decode.around(&array, Shown::Elements(&all), || groups.around(target, path))? {
+        let part = decoded::Part::of(&around, &all, target)?;
         return as_decoded(&part, &array, &hidden);
     }
     let picks: Vec<Pick> = array.shape().iter().map(|len| Pick::range(0..*len)).collect();

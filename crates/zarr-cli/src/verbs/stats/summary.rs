@@ -137,6 +137,15 @@ impl Summary {
         Self::of_loaded(elements, |element| *element, is_missing, fill)
     }
 
+    /// Changes the extremes that are floats.
+    pub(super) fn round_extremes(&mut self, round: impl Fn(f64) -> f64) {
+        let rounded = |number| match number {
+            Number::Float(float) => Number::Float(round(float)),
+            whole => whole,
+        };
+        self.extremes = self.extremes.map(|(low, high)| (rounded(low), rounded(high)));
+    }
+
     /// Summarises elements that `load` returns.
     pub(super) fn of_loaded<E, T: Element>(
         elements: &[E],

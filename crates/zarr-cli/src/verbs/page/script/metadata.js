@@ -58,5 +58,5 @@ function commandOf(listed, plane) {
   });
   const isPlain = picked.includes(undefined);
   const part = isPlain ? plane.at.map((at, dim) => [plane.rows.dimension, plane.columns.dimension].includes(dim) ? ":" : at).join() : picked.filter(Boolean).join();
-  return `zarr cat --decode -f csv ${quoted}${part ? ` -s ${quote(part)}` : ""}`;
+  return `zarr cat -f csv ${quoted}${part ? ` -s ${quote(part)}` : ""}`;
 }
