@@ -165,15 +165,13 @@ fn meant(message: &str) -> &'static str {
     let Some(label) = message.split('"').nth(3) else { return "" };
     let is_number = |text: &str| text.parse::<f64>().is_ok();
     let two = |(a, b): (&str, &str)| is_number(a) && is_number(b);
+    let is_time = message.contains("is not a time");
     match () {
         () if label.starts_with('=') => "; one `=` selects",
-        () if label.split_once("..").is_some_and(two) || label.split_once('-').is_some_and(two) => {
-            "; a range is 10:20"
-        }
-        () if message.contains("is not a time") && (label == "last" || label == "first") => {
-            "; positions are time@-1 and time@0"
-        }
-        () if message.contains("is not a time") && is_number(label) => "; positions are time@0",
+        () if label.split_once("..").is_some_and(two) => "; a range is 10:20",
+        () if !is_time && label.split_once('-').is_some_and(two) => "; a range is 10:20",
+        () if is_time && (label == "last" || label == "first") => "; positions are time@-1 and time@0",
+        () if is_time && is_number(label) => "; positions are time@0",
         () if label.ends_with(['N', 'S', 'E', 'W']) => "; labels have signs, as lat=-48 in the south",
         () => "",
     }

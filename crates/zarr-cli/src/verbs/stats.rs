@@ -21,6 +21,7 @@ use zarr_hierarchy::ChildState;
 use zarr_xarray::{Calendar, Decoded, Flags, NOT_A_TIME, TimeUnit};
 
 use crate::args::decode::{Decode, Shown};
+use crate::args::dimension;
 use crate::args::labels::Part;
 use crate::args::level::Level;
 use crate::args::several::More;
@@ -28,7 +29,7 @@ use crate::args::stores::Stores;
 use crate::args::target::Target;
 use crate::decoded::{Integers, Values, decimals, exact_values};
 use crate::elements::Elements;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{Exit, Failure, Outcome, say};
 use crate::out::json;
 use crate::out::progress::Progress;
 use crate::out::stdout::print;
@@ -77,7 +78,7 @@ pub(crate) struct Args {
     precision: Option<usize>,
     /// The largest number of bins in the histogram, or of texts that are counted; 0 for none [default: 10, and one line on
     /// a terminal].
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number_of_bins)]
     bins: Option<usize>,
     /// Print one JSON object.
     #[arg(long)]
@@ -129,23 +130,42 @@ fn one(args: &Args, stores: &Stores) -> Outcome {
     };
     let shown = Shown::Elements(&args.part.select);
     let around = args.decode.around_target(&array, shown, &args.store, &target, stores).map_err(in_array)?;
-    let stats = if let Some(around) = around {
+    let (stats, picks) = if let Some(around) = around {
         let part = decoded::Part::of(&around, &args.part.select, &target).map_err(in_array)?;
         let elements = part.picks.iter().fold(1, |count: u64, pick| count.saturating_mul(pick.count));
-        as_decoded(&part, &array, &Progress::elements(elements)).map_err(in_array)?
+        (as_decoded(&part, &array, &Progress::elements(elements)).map_err(in_array)?, part.picks)
     } else {
         let picks = args.part.picks(&args.store, &target, &array, stores)?;
         let size = array.data_type().memory_size() as u64;
         let bytes = picks.iter().fold(size, |bytes, pick| bytes.saturating_mul(pick.count));
-        as_stored(&array, &picks, &Progress::new(bytes, false)).map_err(in_array)?
+        (as_stored(&array, &picks, &Progress::new(bytes, false)).map_err(in_array)?, picks)
     };
     let text = if args.json {
         args.more.json(&json::document(stats.members(&target.path, args.bins())).into())
     } else {
+        if matches!(&stats, Found::Numbers(Stats { meaning: Meaning::Numbers, flags: None, .. })) {
+            note_unweighted(&array, &picks);
+        }
         stats.to_text(args)
     };
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+fn number_of_bins(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a whole number from 0 on is expected".to_owned())
+}
+
+/// Says that a mean over several latitudes does not count cells by their area.
+fn note_unweighted(array: &Array, picks: &[Pick]) {
+    let names = dimension::names(array);
+    let is_latitude = |name: &str| ["lat", "latitude"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    if let Some((name, _)) = names.iter().zip(picks).find(|(name, pick)| is_latitude(name) && pick.count > 1)
+    {
+        say(&format!(
+            "note: the mean counts all cells alike, whatever their area: --weights 'cos({name})' weights them"
+        ));
+    }
 }
 
 impl Args {

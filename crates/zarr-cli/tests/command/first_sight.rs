@@ -100,6 +100,10 @@ values      1 … 7 (first, last)
     folder.node("f.zarr", &array(&[2], "float64", &[2], &json!(0.0), &base()["codecs"]));
     folder.write("f.zarr/c/0", [0.1 + 0.2, -1.0 / 3.0].map(f64::to_le_bytes).concat());
     assert!(look(&folder, "f.zarr").contains("\nvalues      0.3 … -0.333333 (first, last)\n"));
+    // Packed elements are shown as what they mean.
+    let packed = json!({ "attributes": { "scale_factor": 0.01, "add_offset": 273.15 } });
+    folder.node("p.zarr", &with(base(), &packed));
+    assert!(look(&folder, "p.zarr").contains("\nvalues      273.22 … 273.22 (first, last)\n"));
     // An element that cannot be read hides nothing else.
     folder.write("a.zarr/c/0", [1]);
     let text = look(&folder, "a.zarr");

@@ -147,7 +147,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("create x.zarr --like w.zarr/t2m --shape 10", 2, "the array has 1 dimensions, the chunk shape 3"),
     ("create x.zarr --like w.zarr/t2m --chunks x=5", 2, "there is no dimension \"x\""),
     ("create x.zarr --like w.zarr/t2m --dtype >i2", 2, "give them with --codecs, as `bytes:big,zstd`"),
-    ("stats w.zarr/t2m --bins -1", 2, "invalid value '-1' for '--bins <NUMBER>'"),
+    ("stats w.zarr/t2m --bins -1", 2, "'--bins <NUMBER>': a whole number from 0 on is expected"),
     ("serve w.zarr --listen here", 2, "neither a port nor an address and a port, such as 9000"),
     ("-v info w.zarr", 2, "`--trace -` prints each request"),
 ];

@@ -116,8 +116,12 @@ deviation   661437826
     weather(&folder);
     let exact = zarr(args!["stats", "--precision", "12", folder.join("i.zarr")]).ok().text().to_owned();
     assert!(exact.contains("mean        250000003.375\n"), "{exact}");
-    let short = zarr(args!["stats", "--precision", "4", folder.join("w.zarr/t2m")]).ok();
+    let t2m = folder.join("w.zarr/t2m");
+    let short = zarr(args!["stats", "--precision", "4", &t2m]).ok_with_notes();
     assert!(short.text().contains("mean       298\n"), "{}", short.text());
+    short.says(&["--weights 'cos(lat)' weights them"]);
+    // One latitude needs no weights.
+    zarr(args!["stats", "-s", "lat@0", &t2m]).ok();
 }
 
 #[test]

@@ -11,15 +11,20 @@ use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
 use zarr_array::{DataType, Diagnostic, Format, Limits, Storage};
 
 use super::{Args, diagnostics, named, tolerated};
+use crate::args::decode::{Decode, Shown};
+use crate::args::labels::Chosen;
 use crate::args::target::{Target, registry};
+use crate::decoded;
 use crate::elements::Elements;
 use crate::exit::Failure;
+use crate::out::column::{Column, Style};
 use crate::out::json;
 use crate::out::lengths::{Extent, only_shape};
 use crate::out::number::significant;
 use crate::out::render::Render;
 use crate::out::table::{Table, bytes, dimensions, number, product};
 use crate::pick::{Pick, selection};
+use crate::slabs::Slab;
 use crate::stored::{Stored, size};
 
 /// The number of objects that are listed to count chunks, unless `--count` is given. Takes some tenths of a second on a
@@ -213,10 +218,20 @@ impl ArrayInfo {
         }
         let array = target.open_known(&target.path, self.meta.clone()).ok()?;
         let render = Render::text(data_type)?;
+        let all = Chosen::default();
+        let no_group = || Err(Failure::unsupported("the elements are shown without their group"));
+        let around = Decode::default().around(&array, Shown::Elements(&all), no_group).ok()?;
+        let variable = around.map(|around| around.dataset.variable(&around.name)).transpose().ok()?;
         let element = |at: &dyn Fn(u64) -> u64| {
-            let picks = shape.iter().map(|length| Pick::index(at(*length)));
-            let elements = Elements::read(&array, selection(picks)).ok()?;
+            let picks: Vec<Pick> = shape.iter().map(|length| Pick::index(at(*length))).collect();
             let mut text = Vec::new();
+            if let Some(variable) = &variable {
+                let one = Slab { start: vec![0; picks.len()], count: vec![1; picks.len()] };
+                let one = decoded::read(variable, &picks, &one).ok()?;
+                Column::read(&one, Style::Text).ok()?.element(0, &mut text).ok()?;
+                return String::from_utf8(text).ok();
+            }
+            let elements = Elements::read(&array, selection(picks)).ok()?;
             elements.each(data_type.memory_size(), |element| render.element(element, &mut text)).ok()?;
             let text = String::from_utf8_lossy(&text).into_owned();
             Some(match data_type.number() {

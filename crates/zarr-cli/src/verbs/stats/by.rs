@@ -15,6 +15,7 @@ use crate::args::labels::Around;
 use crate::args::place::Place;
 use crate::args::stores::Stores;
 use crate::args::target::{Target, registry};
+use crate::decoded::decimals;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out::json;
 use crate::out::number::significant;
@@ -152,7 +153,10 @@ pub(super) fn rows(args: &Args, target: &Target, array: &Array, stores: &Stores)
             (by.to_owned(), names)
         }
     };
-    let cells = reduce(&part, array, &groups, &weights)?;
+    let mut cells = reduce(&part, array, &groups, &weights)?;
+    if let Some(decimals) = decimals(variable) {
+        cells.iter_mut().for_each(|cell| cell.round_extremes(|number| decimals.round(number)));
+    }
     let named: Vec<(String, Cell)> = names.into_iter().zip(cells).collect();
     print(&match (args.json, Screen::of_stdout()) {
         (true, _) => args.more.json(&to_json(&target.path, &title, &named)),

@@ -38,6 +38,10 @@ const EMPTY: Cell = Cell {
 };
 
 impl Cell {
+    pub(super) fn round_extremes(&mut self, round: impl Fn(f64) -> f64) {
+        (self.low, self.high) = (round(self.low), round(self.high));
+    }
+
     /// Adds elements with their weights, all multiplied by `scale`. NaN is missing; infinities count in the extremes only.
     fn add(&mut self, numbers: &[f64], weights: Option<&[f64]>, scale: f64) {
         let (mut weight, mut sum, mut missing) = (0.0, 0.0, 0_u64);
