@@ -343,6 +343,48 @@ fn a_typed_read_needs_little_more_than_its_result() {
     }
 }
 
+/// The bytes of a run go from the file to the result.
+#[test]
+fn a_run_of_an_uncompressed_chunk_takes_the_memory_of_its_result() {
+    let _turn = TURN.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let store = FsStore::open(folder.path()).unwrap();
+    let raw = meta(&[1024, 1024], &[1024, 1024], &chains()[0]);
+    let array = Array::create(store, "/", raw, &standard()).unwrap();
+    let all = numbers(&[1024, 1024]);
+    for is_stored in [true, false] {
+        if is_stored {
+            array.write(.., &all).unwrap();
+        } else {
+            array.erase_chunk(&[0, 0]).unwrap();
+        }
+        // The whole chunk, rows of it, and a part of a row; and columns, which are no run.
+        for (part, is_run) in [
+            ((0..1024, 0..1024), true),
+            ((100..900, 0..1024), true),
+            ((7..8, 20..1000), true),
+            ((0..1024, 1..1000), false),
+        ] {
+            let rows = part.0.end - part.0.start;
+            let before = LIVE.load(Relaxed);
+            PEAK.store(before, Relaxed);
+            let read: NdVec<u16> = array.read(part.clone()).unwrap();
+            let (peak, result) = (PEAK.load(Relaxed) - before, read.as_slice().len() * 2);
+            let wanted = |at: usize| {
+                let columns = part.1.end - part.1.start;
+                let (row, column) = (at as u64 / columns + part.0.start, at as u64 % columns + part.1.start);
+                if is_stored { all.as_slice()[usize::try_from(row * 1024 + column).unwrap()] } else { 7 }
+            };
+            assert!(read.as_slice().iter().enumerate().all(|(at, n)| *n == wanted(at)), "{part:?}");
+            assert_eq!(
+                peak < result + (64 << 10),
+                is_run || !is_stored || rows == 1,
+                "{part:?}: {peak} for {result}"
+            );
+        }
+    }
+}
+
 #[test]
 fn an_element_is_read_with_few_allocations() {
     let _turn = TURN.lock();

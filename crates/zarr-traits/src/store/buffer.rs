@@ -1,9 +1,10 @@
 //! The memory that a read fills, and its limit.
 
+use std::any::Any;
 use std::fmt;
 
 use bytes::Bytes;
-use zarr_strided::zeroed;
+use zarr_strided::{Plain, bytes_of, bytes_of_mut, zeroed};
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::range::ByteRange;
@@ -26,12 +27,62 @@ pub struct ReadBuffer {
     limit: u64,
     expected: u64,
     /// Initialised memory. Its first `len` bytes are the content.
-    memory: Vec<u8>,
+    memory: Memory,
     len: usize,
+    /// The first bytes of the memory that may have been overwritten.
+    touched: usize,
     /// The ranges, if the store shares its memory. `len` is then 0.
     shared: Vec<Bytes>,
     /// The sum of their lengths.
     shared_len: usize,
+}
+
+/// Where the bytes go.
+enum Memory {
+    /// Memory that grows.
+    Own(Vec<u8>),
+    /// That of the result, which has its final size.
+    Given(Box<dyn Values>),
+}
+
+/// Values that consist of their bytes.
+trait Values: Any + Send + Sync {
+    fn bytes(&self) -> &[u8];
+    fn bytes_mut(&mut self) -> &mut [u8];
+}
+
+impl<T: Plain> Values for Vec<T> {
+    fn bytes(&self) -> &[u8] {
+        bytes_of(self)
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        bytes_of_mut(self)
+    }
+}
+
+impl Memory {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Own(memory) => memory,
+            Self::Given(values) => values.bytes(),
+        }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Own(memory) => memory,
+            Self::Given(values) => values.bytes_mut(),
+        }
+    }
+
+    /// Returns the memory with these first bytes, copied if it is that of other values.
+    fn into_vec(self, len: usize) -> Vec<u8> {
+        match self {
+            Self::Own(memory) => memory,
+            Self::Given(values) => values.bytes()[..len].to_vec(),
+        }
+    }
 }
 
 /// The content of a [`ReadBuffer`] after a read.
@@ -61,7 +112,26 @@ impl ReadBuffer {
 
     /// Returns an empty buffer for at most `limit` bytes that reuses `memory` before it allocates more.
     pub fn reusing(memory: Vec<u8>, limit: u64) -> Self {
-        Self { limit, expected: 0, memory, len: 0, shared: Vec::new(), shared_len: 0 }
+        Self::of(Memory::Own(memory), limit)
+    }
+
+    /// Returns an empty buffer over all bytes of `values`, for a read straight into its result. It takes no more bytes than
+    /// they have. Memory that a store shares is copied into them.
+    ///
+    /// ```
+    /// # use zarr_traits::store::ReadBuffer;
+    /// let mut buffer = ReadBuffer::filling(vec![0_u16; 2]);
+    /// buffer.append(&[1, 1, 2, 2])?;
+    /// assert_eq!(buffer.into_filled::<u16>(), Some((vec![0x0101, 0x0202], 4)));
+    /// # Ok::<(), zarr_traits::StoreError>(())
+    /// ```
+    pub fn filling<T: Plain>(values: Vec<T>) -> Self {
+        let limit = size_of_val(&values[..]) as u64;
+        Self::of(Memory::Given(Box::new(values)), limit)
+    }
+
+    fn of(memory: Memory, limit: u64) -> Self {
+        Self { limit, expected: 0, memory, len: 0, touched: 0, shared: Vec::new(), shared_len: 0 }
     }
 
     /// Tells the store how many bytes the reader expects, so that it need not ask for the size. The limit does not
@@ -99,7 +169,7 @@ impl ReadBuffer {
     pub fn grow(&mut self, bytes: u64) -> StoreResult<&mut [u8]> {
         let added = self.checked(bytes)?;
         let start = self.extend(added)?;
-        Ok(&mut self.memory[start..self.len])
+        Ok(&mut self.memory.bytes_mut()[start..self.len])
     }
 
     /// Appends a copy of `bytes`.
@@ -117,7 +187,7 @@ impl ReadBuffer {
     /// [`StoreErrorKind::TooLarge`] above the limit.
     pub fn share(&mut self, bytes: Bytes) -> StoreResult<()> {
         self.checked(bytes.len() as u64)?;
-        if self.len > 0 {
+        if self.len > 0 || matches!(self.memory, Memory::Given(_)) {
             return self.append(&bytes);
         }
         self.shared_len += bytes.len();
@@ -146,7 +216,16 @@ impl ReadBuffer {
     /// Returns the content as the store left it.
     pub fn into_stored(self) -> Stored {
         let Self { memory, len, shared: parts, .. } = self;
+        let memory = memory.into_vec(len);
         if parts.is_empty() { Stored::Memory { memory, len } } else { Stored::Shared { parts, memory } }
+    }
+
+    /// Returns the values of [`filling`](Self::filling), and how many of their first bytes the store may have written: more
+    /// than [`len`](Self::len) if it began again. `None` if the buffer has other memory.
+    pub fn into_filled<T: Plain>(self) -> Option<(Vec<T>, usize)> {
+        let Memory::Given(values) = self.memory else { return None };
+        let values: Box<dyn Any> = values;
+        Some((*values.downcast::<Vec<T>>().ok()?, self.touched))
     }
 
     /// Returns all bytes, one range after the other. Several shared ranges are copied into one value.
@@ -164,7 +243,7 @@ impl ReadBuffer {
         if !self.shared.is_empty() {
             return are_of(&self.shared, ranges, size).then(|| self.shared.iter().map(|p| &p[..]).collect());
         }
-        let mut rest = &self.memory[..self.len];
+        let mut rest = &self.memory.bytes()[..self.len];
         let cut = |len| rest.split_off(..len);
         lengths(ranges, size, self.len)?.into_iter().map(cut).collect()
     }
@@ -205,19 +284,23 @@ impl ReadBuffer {
         if !self.shared.is_empty() {
             // A store that shares some ranges and appends others: rare, but correct.
             let memory = std::mem::take(&mut self.shared).concat();
-            (self.len, self.shared_len, self.memory) = (memory.len(), 0, memory);
+            (self.len, self.shared_len, self.memory) = (memory.len(), 0, Memory::Own(memory));
         }
         let (start, end) = (self.len, self.len + added);
-        if self.memory.len() < end {
+        // Memory that is given has room for all bytes within the limit.
+        if let Memory::Own(memory) = &mut self.memory
+            && memory.len() < end
+        {
             let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
             // Double the size each time: many small pieces then cost one copy each on average.
-            let to = self.memory.len().saturating_mul(2).min(limit).max(end);
+            let to = memory.len().saturating_mul(2).min(limit).max(end);
             // Zeroed memory from the system is cheaper than zeroing.
             let mut larger = zeroed::<u8>(to).map_err(|_| no_memory(to as u64))?;
-            larger[..start].copy_from_slice(&self.memory[..start]);
-            self.memory = larger;
+            larger[..start].copy_from_slice(&memory[..start]);
+            *memory = larger;
         }
         self.len = end;
+        self.touched = self.touched.max(end);
         Ok(start)
     }
 }
@@ -300,6 +383,27 @@ mod tests {
         let spans = [ByteRange::Span { offset: 2, len: 2 }, ByteRange::Span { offset: 0, len: 1 }];
         let parts = buffer.into_parts(&spans, None).unwrap();
         assert_eq!((parts[0].as_ptr(), &parts[1][..]), (value[2..].as_ptr(), &b"0"[..]));
+    }
+
+    #[test]
+    fn values_are_filled_where_they_are() {
+        let values = vec![7_u32; 2];
+        let address = values.as_ptr();
+        let mut buffer = ReadBuffer::filling(values);
+        assert!(buffer.append(&[0; 9]).is_err(), "more than the values have");
+        buffer.append(&[1; 6]).unwrap();
+        buffer.clear();
+        buffer.share(Bytes::from_static(&[2; 4])).unwrap();
+        assert_eq!(buffer.parts(&[ByteRange::Span { offset: 0, len: 4 }], None).unwrap(), [[2; 4]]);
+        assert_eq!(buffer.len(), 4);
+        let (values, touched) = buffer.into_filled::<u32>().unwrap();
+        assert_eq!((values.as_ptr(), values[0], touched), (address, 0x0202_0202, 6));
+
+        let mut buffer = ReadBuffer::filling(vec![0_u16; 3]);
+        buffer.append(&[1; 4]).unwrap();
+        assert_eq!(buffer.into_bytes(), [1; 4][..]);
+        assert!(ReadBuffer::filling(vec![0_u16; 3]).into_filled::<u32>().is_none(), "another type");
+        assert!(ReadBuffer::new(9).into_filled::<u8>().is_none());
     }
 
     #[test]

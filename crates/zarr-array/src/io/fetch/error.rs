@@ -25,7 +25,7 @@ pub(super) fn short(got: usize, expected: usize) -> FetchError {
 }
 
 /// Turns the error that an object exceeds the limit of its read into one about the chunk.
-pub(super) fn too_large(e: StoreError, expected: EncodedSize, limit: u64) -> ArrayError {
+pub(crate) fn too_large(e: StoreError, expected: EncodedSize, limit: u64) -> ArrayError {
     let StoreErrorKind::TooLarge { size } = e.kind() else { return e.into() };
     let size = size.map_or_else(|| format!("more than {limit}"), |size| size.to_string());
     match expected {

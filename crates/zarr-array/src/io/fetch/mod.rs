@@ -23,8 +23,8 @@ use crate::io::fetch::opened::Opened;
 use crate::io::loaded::{Fetched, Loaded, outside};
 use crate::plan::Cell;
 use crate::plan::one_or_many::OneOrMany;
-pub(crate) use error::{FetchError, changed_often, strange, wrong_size};
-use error::{short, too_large};
+use error::short;
+pub(crate) use error::{FetchError, changed_often, strange, too_large, wrong_size};
 
 /// A chunk and its object.
 #[derive(Clone, Copy)]

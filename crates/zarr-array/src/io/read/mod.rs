@@ -3,6 +3,7 @@
 mod cells;
 mod direct;
 mod reader;
+mod run;
 mod runs;
 mod sink;
 mod sizes;
@@ -25,6 +26,7 @@ use crate::plan::order::Orders;
 use crate::select::Selection;
 use crate::values::NdVec;
 use cells::Read;
+use run::Run;
 
 /// A selection of a read: its plan, the order of its elements, and its shape.
 pub(crate) type Selected = (Plan, Orders, Dims);
@@ -153,8 +155,16 @@ async fn fill_owned<M: Plain>(
     plan: Plan,
     mut memory: Vec<M>,
     shape: &[u64],
-    zeroed: bool,
+    mut zeroed: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
+    if let Some(run) = Run::of(core, &plan) {
+        let is_done;
+        (memory, is_done) = run.read(core, memory, zeroed).await?;
+        if is_done {
+            return Ok((memory, None));
+        }
+        zeroed = false;
+    }
     let read = Read::one(core, plan, core.bytes_of(shape), zeroed);
     if direct::suits(core, &read.reader(), read.sizes) {
         let dst = Destination::dense(bytes_of_mut(&mut memory), shape, core.size)?;
