@@ -1,34 +1,13 @@
 //! What people read and type is decoded: `cat`, `stats`, `write`, `append` and `create` by the attributes of the array.
 
 use std::fs;
-use std::io::Write;
-use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use crate::args;
-use crate::harness::{Done, Folder, array, base2, command, le, with, zarr, zarr_in};
+use crate::from::{piped, run};
+use crate::harness::{Folder, array, base2, le, with, zarr, zarr_in};
 use crate::weather::{model, weather};
-
-fn run(folder: &Folder, line: &str) -> Done {
-    zarr_in(folder.path(), line.split(' '))
-}
-
-fn piped(folder: &Folder, line: &str, input: &[u8]) -> Done {
-    let mut child = command()
-        .current_dir(folder.path())
-        .args(line.split(' '))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // An error may end the command before it has read everything.
-    let _ = stdin.write_all(input);
-    drop(stdin);
-    Done::from(child.wait_with_output().unwrap())
-}
 
 /// Makes an array of one dimension with one chunk.
 fn line(folder: &Folder, path: &str, data_type: &str, attributes: &Value, bytes: &[u8]) {

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::harness::{Done, Folder, array, base2, command, le, with, zarr, zarr_in};
 
-fn run(folder: &Folder, line: &str) -> Done {
+pub(crate) fn run(folder: &Folder, line: &str) -> Done {
     zarr_in(folder.path(), line.split(' '))
 }
 
 /// Runs `zarr` with `input` on standard input.
-fn piped(folder: &Folder, line: &str, input: &[u8]) -> Done {
+pub(crate) fn piped(folder: &Folder, line: &str, input: &[u8]) -> Done {
     let mut child = command()
         .current_dir(folder.path())
         .args(line.split(' '))
@@ -23,7 +23,10 @@ fn piped(folder: &Folder, line: &str, input: &[u8]) -> Done {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // An error may end the command before it has read everything.
+    let _ = stdin.write_all(input);
+    drop(stdin);
     Done::from(child.wait_with_output().unwrap())
 }
 
