@@ -121,12 +121,11 @@ impl Group {
         Self::open_with(located.storage.clone(), &located.node, registry, &options).await
     }
 
-    /// Returns the prefix of the node at a path relative to this group. The empty path is the group itself.
     /// Returns the group at `path` without reading it, as a group of format 3 without attributes: for what needs a group
     /// around an array whose own document says enough. Makes no request.
     ///
     /// # Errors
-    /// [`Usage`](zarr_array::ArrayErrorKind::Usage) if the path is invalid.
+    /// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) if the path is invalid.
     pub fn unread(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
         let storage = storage.into();
         let prefix = prefix_of(&storage, path)?;
@@ -134,6 +133,7 @@ impl Group {
         Ok(Self::at(&shared.into(), &prefix, GroupMeta::new(Format::V3)?, Vec::new()))
     }
 
+    /// Returns the prefix of the node at a path relative to this group. The empty path is the group itself.
     pub(crate) fn below(&self, path: &str) -> HierarchyResult<Prefix> {
         let below = || match normalize(path)?.as_str() {
             "/" => Ok(self.prefix.clone()),
