@@ -6,9 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
-use std::time::{Duration, Instant};
 
-use zarr_engine::run::{Scratches, Spawn};
+use zarr_engine::run::{Scratches, Spawn, look};
 use zarr_traits::Storage;
 use zarr_traits::lock::unpoisoned;
 
@@ -178,10 +177,6 @@ impl Spawn for Rayon {
     }
 }
 
-/// How long a worker without a job looks for one before it sleeps. Calls that follow each other then find it awake: a thread
-/// that sleeps is woken by a system call, and starts to work so much later that it misses most of a small read.
-const LOOK: Duration = Duration::from_micros(50);
-
 /// The pool of this crate: one first-in first-out queue, so that a small read beside a large one waits for one chunk.
 struct Pool(Arc<Queue>);
 
@@ -262,7 +257,8 @@ impl Queue {
             } else {
                 state.looking += 1;
                 drop(state);
-                self.look();
+                // Calls that follow each other find the worker awake.
+                look(|| self.waiting.load(Ordering::Relaxed) > 0);
                 state = unpoisoned(self.state.lock());
                 state.looking -= 1;
                 has_looked = true;
@@ -275,15 +271,6 @@ impl Queue {
         let job = if state.running < self.width() { state.jobs.pop_front() } else { None };
         self.waiting.store(state.jobs.len(), Ordering::Relaxed);
         job
-    }
-
-    /// Waits until there is a job, for [`LOOK`] at most.
-    fn look(&self) {
-        let since = Instant::now();
-        while self.waiting.load(Ordering::Relaxed) == 0 && since.elapsed() < LOOK {
-            // Other threads of the machine go first.
-            thread::yield_now();
-        }
     }
 }
 
@@ -340,6 +327,9 @@ impl fmt::Debug for Pool {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::{Duration, Instant};
+
+    use zarr_engine::run::LOOK;
 
     use super::*;
 

@@ -158,8 +158,8 @@ impl TimeUnit {
         Self::ALL.into_iter().find(|unit| *unit > self)
     }
 
-    /// Returns the longest unit that divides a length.
-    pub(crate) fn dividing(nanoseconds: i128) -> Self {
+    /// Returns the longest unit of which a length is a whole number, or nanoseconds.
+    pub fn dividing(nanoseconds: i128) -> Self {
         let divides = |unit: &Self| nanoseconds % i128::from(unit.nanoseconds()) == 0;
         Self::ALL.into_iter().find(divides).unwrap_or(Self::Nanoseconds)
     }

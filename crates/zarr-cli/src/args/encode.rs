@@ -125,18 +125,14 @@ fn time(text: &str, calendar: Calendar) -> Result<Times, Failure> {
     let hint = if text.parse::<f64>().is_ok() { format!("; {STORED}") } else { String::new() };
     let interval = Interval::parse(text, calendar).map_err(|e| Failure::usage(format!("{e:#}{hint}")))?;
     let nanoseconds = interval.first().and_then(|time| time.to_nanoseconds(calendar));
-    let found =
-        nanoseconds.and_then(|all| Some(Times::new(calendar, unit_of(all)?.0, vec![unit_of(all)?.1])));
+    let found = nanoseconds.and_then(counted).map(|(unit, count)| Times::new(calendar, unit, vec![count]));
     found.ok_or_else(|| Failure::usage(format!("{text:?} is out of the range of times")))
 }
 
-/// Returns the longest unit of which a time is a whole number that fits, and this number.
-fn unit_of(nanoseconds: i128) -> Option<(TimeUnit, i64)> {
-    TimeUnit::ALL.into_iter().find_map(|unit| {
-        let size = i128::from(unit.nanoseconds());
-        let count = (nanoseconds % size == 0).then_some(nanoseconds / size)?;
-        Some((unit, i64::try_from(count).ok()?))
-    })
+/// Returns the longest unit of which a time is a whole number, and this number if it fits.
+fn counted(nanoseconds: i128) -> Option<(TimeUnit, i64)> {
+    let unit = TimeUnit::dividing(nanoseconds);
+    Some((unit, i64::try_from(nanoseconds / i128::from(unit.nanoseconds())).ok()?))
 }
 
 /// Returns a span in ISO 8601, as `cat` prints it, or a number of `unit`.
@@ -144,6 +140,6 @@ fn span(text: &str, unit: TimeUnit) -> Option<Spans> {
     if let Ok(count) = text.parse() {
         return Some(Spans::new(unit, vec![count]));
     }
-    let (unit, count) = unit_of(scalar::span(text)?)?;
+    let (unit, count) = counted(scalar::span(text)?)?;
     Some(Spans::new(unit, vec![count]))
 }

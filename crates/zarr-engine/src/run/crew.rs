@@ -5,21 +5,16 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use zarr_traits::lock::unpoisoned;
 use zarr_traits::{Scratch, Storage, block_on, store::Drive};
 
 use super::batch::{Batch, Shared, Work};
+use super::look::look;
 use super::place::Place;
 use super::scratches::Scratches;
 use super::spawn::Spawn;
 use super::stop::Stop;
-
-/// How long a caller waits for the last parts, at which other threads are, before it sleeps: the end of a small read is then
-/// not the time in which a thread wakes.
-const LOOK: Duration = Duration::from_micros(50);
 
 /// The shared state of the threads of one read or write.
 pub(super) struct Crew<E> {
@@ -143,7 +138,7 @@ impl<E: From<Stop> + Send + 'static> Crew<E> {
                 }
                 self.work(&caller);
                 // Work may park this thread to wait for others, and so consume a wake that was meant for this future.
-                if !(self.may_block && (caller.is_woken() || self.is_local && caller.is_woken_soon())) {
+                if !(self.may_block && (caller.is_woken() || self.is_local && look(|| caller.is_woken()))) {
                     return Poll::Pending;
                 }
             }
@@ -191,16 +186,6 @@ struct Caller {
 impl Caller {
     fn is_woken(&self) -> bool {
         self.is_woken.load(Ordering::Relaxed)
-    }
-
-    /// Waits for the wake, for [`LOOK`] at most.
-    fn is_woken_soon(&self) -> bool {
-        let since = Instant::now();
-        while !self.is_woken() && since.elapsed() < LOOK {
-            // Other threads of the machine go first.
-            thread::yield_now();
-        }
-        self.is_woken()
     }
 }
 

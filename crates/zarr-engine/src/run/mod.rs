@@ -13,6 +13,7 @@ mod cells;
 pub mod clock;
 mod crew;
 mod local;
+mod look;
 mod place;
 mod progress;
 mod remote;
@@ -28,6 +29,7 @@ use zarr_traits::store::Drive;
 
 pub use back_off::{ATTEMPTS, BackOff};
 pub use cells::{Attempt, Cell, Cells, PART, SMALL, Sizes, UNCOUNTED};
+pub use look::{LOOK, look};
 pub use place::Place;
 pub use progress::{Amount, Progress};
 pub use scratches::Scratches;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use zarr_engine::run::Amount;
-use zarr_strided::{Dims, Plain, Swap, bytes_of_mut};
+use zarr_strided::{Destination, Dims, Plain, Swap, bytes_of_mut};
 use zarr_traits::{
     ByteRange, Key, Span, StoreErrorKind, StoreResult,
     codec::EncodedSize,
@@ -74,8 +74,8 @@ impl Run {
         let fill = &core.fill_element;
         let is_filled = is_there || zeroed && touched == 0 && fill.is_zero();
         if !is_filled {
-            let elements = bytes_of_mut(&mut memory).chunks_exact_mut(core.size.max(1));
-            elements.for_each(|element| element.copy_from_slice(fill.bytes()));
+            let elements = [size / core.size.max(1) as u64];
+            Destination::dense(bytes_of_mut(&mut memory), &elements, core.size)?.fill(fill.bytes())?;
         }
         if let Some(progress) = &core.progress {
             progress.expect(Amount::new(1, size));
